@@ -22,6 +22,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /* cdef begin */
 
 /* ---- errors ------------------------------------------------------------------------------- */
@@ -179,7 +181,261 @@ void chute_cells_free(chute_cells *cells); /* taken; NULL is fine */
 /* Makes room for `more` cells past `used`. 0, or CHUTE_E_NOMEM past 2^28 cells. */
 int chute_cells_reserve(chute_cells *cells, uint32_t more);
 
+/* ---- schemas ------------------------------------------------------------------------------ */
+
+enum {
+    CHUTE_FORMAT_ROW_BINARY = 0,
+    CHUTE_FORMAT_ROW_BINARY_WITH_NAMES,
+    CHUTE_FORMAT_ROW_BINARY_WITH_NAMES_AND_TYPES
+};
+
+/* A format's number by ClickHouse's name for it, or CHUTE_E_ARG. */
+int chute_format_find(const char *name, size_t len);
+
+typedef struct chute_schema chute_schema;
+
+/* A schema without columns. `zone`: the zone of naive date texts in columns that name none.
+ * Reference-counted: one reference is
+ * the caller's, buffers and streams hold their own. Compiled schemas belong to one thread. */
+chute_schema *chute_schema_new(int format, const char *zone, size_t zone_len, chute_error *err);
+void chute_schema_free(chute_schema *schema); /* gives the caller's reference back */
+
+/* Adds a column. `unit`: what a plain number counts in date and time columns, as the power of
+ * ten of its ticks a second (0 seconds, 3 ms, 6 us, 9 ns). The error names the column. */
+int chute_schema_add(chute_schema *schema, const char *name, size_t name_len, const char *type,
+                     size_t type_len, uint32_t unit, chute_error *err);
+
+/* Gives the column an own default for absent values: the value in cells->at[0]. */
+int chute_schema_set_default(chute_schema *schema, uint32_t column, const chute_cells *cells,
+                             chute_error *err);
+
+/* Binds the encoder: after this no column can be added. */
+int chute_schema_compile(chute_schema *schema, chute_error *err);
+
+uint32_t chute_schema_count(const chute_schema *schema);
+const chute_type *chute_schema_type(const chute_schema *schema, uint32_t column); /* borrowed */
+
+/* The compiled chain as text, one closure a line; NUL-ended and cut, full length as snprintf. */
+size_t chute_schema_explain(const chute_schema *schema, char *out, size_t capacity);
+
+/* ---- buffers ------------------------------------------------------------------------------ */
+
+typedef struct chute_buffer chute_buffer;
+
+/* A buffer of rows that grows to hold at most `ceiling` bytes of rows. Holds a reference to the
+ * schema, which must be compiled. */
+chute_buffer *chute_buffer_new(chute_schema *schema, size_t ceiling, chute_error *err);
+void chute_buffer_free(chute_buffer *buffer); /* taken; NULL is fine */
+
+/* Adds one row, whole or not at all. CHUTE_E_ROW: a value its column cannot take, or a row
+ * larger than the ceiling; CHUTE_E_FULL: no room left. err->row is the row's number. */
+int chute_buffer_add(chute_buffer *buffer, const chute_cells *cells, chute_error *err);
+
+/* Forgets the rows; keeps the memory. */
+void chute_buffer_reset(chute_buffer *buffer);
+
+uint64_t chute_buffer_rows(const chute_buffer *buffer);
+/* The format's header and the rows, contiguous; `*len` their bytes. Borrowed until the buffer
+ * is next changed. */
+const char *chute_buffer_data(const chute_buffer *buffer, size_t *len);
+
+/* ---- compression -------------------------------------------------------------------------- */
+
+enum {
+    CHUTE_COMPRESS_NONE = 0,
+    CHUTE_COMPRESS_LZ4,       /* an LZ4 frame: Content-Encoding: lz4 */
+    CHUTE_COMPRESS_ZSTD,      /* a zstd frame: Content-Encoding: zstd */
+    CHUTE_COMPRESS_BLOCK_LZ4, /* ClickHouse's own frames: decompress=1 */
+    CHUTE_COMPRESS_BLOCK_ZSTD,
+    CHUTE_COMPRESS_BLOCK_NONE
+};
+
+typedef struct chute_compressor chute_compressor;
+
+/* A compressor with contexts and an output buffer that it reuses. `level`: 0 is the method's
+ * default (zstd 1, lz4 the fast mode). */
+chute_compressor *chute_compressor_new(int method, int level, chute_error *err);
+void chute_compressor_free(chute_compressor *compressor); /* taken; NULL is fine */
+
+/* Compresses the whole of `data` at once. `*out` is borrowed from the compressor until its next
+ * use. Returns the compressed length through `*out_len`. */
+int chute_compress(chute_compressor *compressor, const char *data, size_t len, const char **out,
+                   size_t *out_len, chute_error *err);
+
+/* ---- pools -------------------------------------------------------------------------------- */
+
+/* One name and value: a setting, a parameter, a header. NUL-ended, borrowed. */
+typedef struct chute_pair {
+    const char *name;
+    const char *value;
+} chute_pair;
+
+/* What a pool is opened with. Texts are NUL-ended and copied; NULL where not given. A zero
+ * number asks for the default named beside it. */
+typedef struct chute_pool_config {
+    const char *url; /* http://host:port/, https://…, chdb:PATH, file:DIR */
+    const char *user;
+    const char *password;
+    const char *database;
+    const char *libchdb;  /* chdb: path of libchdb.so; NULL: CHUTE_LIBCHDB, else the loader's way */
+    uint32_t size;        /* connections kept, default 4 */
+    uint32_t compressors; /* compressor threads, default 1 */
+    uint32_t connect_ms;  /* time to connect, default 5000 */
+    uint32_t timeout_ms;  /* time for a whole request, default 300000 */
+} chute_pool_config;
+
+typedef struct chute_pool chute_pool;
+
+/* Opens a pool and starts its threads; nothing is sent yet. Thread-safe from here on.
+ * Reference-counted: streams hold their own. */
+chute_pool *chute_pool_open(const chute_pool_config *config, chute_error *err);
+
+/* Gives the caller's reference back. With the last one requests under way are cancelled (their
+ * owners are told), connections closed and threads joined. */
+void chute_pool_close(chute_pool *pool);
+
+/* A statement to send. Everything is borrowed for the call and copied. */
+typedef struct chute_query {
+    const char *sql;
+    size_t sql_len;
+    const char *body; /* data after the statement, or NULL */
+    size_t body_len;
+    const chute_pair *settings;
+    size_t settings_count;
+    const chute_pair *params; /* {name:Type} in the statement */
+    size_t params_count;
+    const chute_pair *headers; /* extra HTTP headers */
+    size_t headers_count;
+    const char *format;  /* default_format, or NULL */
+    int32_t compression; /* CHUTE_COMPRESS_…: how `body` is to be compressed on the way */
+    int32_t level;
+    uint32_t sql_in_body; /* 1: put the statement at the head of the body, not in the URL */
+    uint32_t timeout_ms;  /* 0: the pool's */
+} chute_query;
+
+typedef struct chute_request chute_request;
+
+/* Hands a statement to the pool and returns at once; the caller frees the request. */
+chute_request *chute_pool_query(chute_pool *pool, const chute_query *query, chute_error *err);
+
+/* Hands a GET of /ping to the pool, likewise. For chdb: a SELECT 1. */
+chute_request *chute_pool_ping(chute_pool *pool, chute_error *err);
+
+/* Waits up to `timeout_ms` (0: only looks). 1: done; 0: not yet. */
+int chute_request_wait(chute_request *request, uint32_t timeout_ms);
+
+/* What a finished request brought. Texts are NUL-ended, all borrowed from the request. */
+typedef struct chute_result {
+    const char *body;
+    size_t body_len;
+    const char *summary;  /* X-ClickHouse-Summary, JSON, or "" */
+    const char *query_id; /* as the server told it, else as it was sent */
+    const char *format;   /* X-ClickHouse-Format, or "" */
+    const char *timezone; /* X-ClickHouse-Timezone, or "" */
+    int32_t status;       /* HTTP status, 0 for chdb */
+    int32_t reserved;
+} chute_result;
+
+/* 0 and `*result`, or the request's error. Only after chute_request_wait said 1. */
+int chute_request_result(chute_request *request, chute_result *result, chute_error *err);
+void chute_request_free(chute_request *request); /* taken; cancels what is under way */
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+enum {
+    CHUTE_OVERFLOW_ERROR = 0,
+    CHUTE_OVERFLOW_BLOCK,
+    CHUTE_OVERFLOW_DROP_NEW,
+    CHUTE_OVERFLOW_DROP_OLD
+};
+
+/* Bits of what chute_stream_insert returns. */
+enum {
+    CHUTE_INSERT_ACCEPTED = 1,
+    CHUTE_INSERT_SEALED = 2, /* the row sealed a batch, or one was sealed before it */
+    CHUTE_INSERT_RESULTS = 4 /* batches were acknowledged or failed since the last stats call */
+};
+
+/* Policy of a stream. A zero asks for the default named beside it. */
+typedef struct chute_stream_config {
+    const char *table; /* NUL-ended, "db.table" or "table", parts quoted by backquotes or not */
+    const chute_pair *settings;
+    size_t settings_count;
+    size_t batch_bytes;   /* of rows, default 8 MiB */
+    size_t pending_bytes; /* of sealed rows not yet acknowledged, default 256 MiB */
+    uint32_t batch_rows;  /* default 100000, at most 1048449: one block at the server */
+    uint32_t age_ms;      /* from a batch's first row, default 1000 */
+    uint32_t overflow;    /* CHUTE_OVERFLOW_… */
+    int32_t compression;  /* CHUTE_COMPRESS_… */
+    int32_t level;
+    uint32_t sql_in_body; /* 1: the statement at the head of the body, not in the URL */
+} chute_stream_config;
+
+/* Counters of a stream, taken under its lock: offered = accepted + rejected + filtered +
+ * refused, and accepted = acked + dropped + parked + pending, at every instant. In rows unless
+ * said. */
+typedef struct chute_stream_stats {
+    uint64_t offered;
+    uint64_t accepted;
+    uint64_t rejected; /* bad rows */
+    uint64_t filtered; /* dropped by the schema's map */
+    uint64_t refused;  /* no room, or closed */
+    uint64_t acked;
+    uint64_t dropped;   /* by overflow policy */
+    uint64_t parked;    /* their batch was refused by the server or could not be sent */
+    uint64_t pending;   /* accepted, neither acked, dropped nor parked */
+    uint64_t open_rows; /* of pending: in the open batch */
+    uint64_t batches_sealed;
+    uint64_t batches_acked;
+    uint64_t batches_parked;
+    uint64_t batches_in_flight; /* sealed, outcome unknown */
+    uint64_t pending_bytes;     /* of sealed batches in flight and parked */
+    uint64_t bytes_raw;         /* of acknowledged batches, before compression */
+    uint64_t bytes_sent;        /* of acknowledged batches, as they went */
+} chute_stream_stats;
+
+typedef struct chute_stream chute_stream;
+
+/* Opens a stream; it holds references to schema and pool. Inserts come from one thread. */
+chute_stream *chute_stream_open(chute_schema *schema, chute_pool *pool,
+                                const chute_stream_config *config, chute_error *err);
+
+/* Encodes and commits one row, sealing by policy: never waits. Returns CHUTE_INSERT_… bits, or
+ * CHUTE_E_ROW, CHUTE_E_BUSY (overflow), CHUTE_E_CLOSED. */
+int chute_stream_insert(chute_stream *stream, const chute_cells *cells, chute_error *err);
+
+/* Counts `rows` that never reached insert: CHUTE_E_ROW as rejected, 0 as filtered. */
+void chute_stream_count(chute_stream *stream, int as, uint64_t rows);
+
+/* Seals the open batch, if it has rows, and hands it to the pool: 0, or CHUTE_E_CLOSED. */
+int chute_stream_flush(chute_stream *stream, chute_error *err);
+
+/* Rows and bytes of the open batch and its age in milliseconds. */
+typedef struct chute_stream_open_batch {
+    uint64_t rows;
+    uint64_t bytes;
+    uint64_t age_ms;
+} chute_stream_open_batch;
+void chute_stream_peek(chute_stream *stream, chute_stream_open_batch *out);
+
+/* Waits until nothing is in flight (`for_room` 0) or until insert has room again (1).
+ * 1: so it is; 0: the time ran out. */
+int chute_stream_wait(chute_stream *stream, int for_room, uint32_t timeout_ms);
+
+void chute_stream_stats_read(chute_stream *stream, chute_stream_stats *out);
+
+/* The error of the batch that failed last, and how many have: 0 where none has. */
+uint64_t chute_stream_last_error(chute_stream *stream, chute_error *err);
+
+/* Refuses further rows and hands the open batch to the pool. Idempotent; wait afterwards. */
+void chute_stream_shut(chute_stream *stream);
+
+/* Frees it (taken; NULL is fine). Batches still in flight go on to their end without it. */
+void chute_stream_free(chute_stream *stream);
+
 /* cdef end */
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

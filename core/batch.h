@@ -1,0 +1,44 @@
+/* batch: a sealed buffer and what its INSERT needs. It never changes again, but for the body that
+ * the compressor gives it and the outcome that the sender writes. One thread holds it at a time:
+ * stream → compressor → I/O thread → done. */
+#ifndef CHUTE_BATCH_H
+#define CHUTE_BATCH_H
+
+#include "buffer.h"
+#include "insert.h"
+
+enum { CHUTE_TOKEN_LEN = 36 };
+
+typedef struct chute_batch chute_batch;
+
+struct chute_batch {
+    chute_batch *next;               /* in the queue of whoever holds it */
+    chute_insert *insert;            /* one reference */
+    chute_buffer *buffer;            /* owned by the batch until done */
+    char token[CHUTE_TOKEN_LEN + 1]; /* UUID, the server's deduplication token: one a batch */
+    uint64_t rows;
+    uint64_t bytes;    /* header and rows, uncompressed */
+    char *body;        /* compressed body, malloc'ed; NULL: send the buffer's bytes as they are */
+    size_t body_len;   /* bytes that go (of the buffer where body is NULL) */
+    uint32_t attempts; /* times it was sent */
+    chute_error error; /* outcome: kind 0 when the server acknowledged it */
+
+    /* Called once by a thread of the pool when the outcome is known: takes the batch back. Must
+     * not block on anything that waits for the pool. */
+    void (*done)(chute_batch *batch);
+    void *owner;
+};
+
+/* Seals `buffer` (taken) into a batch with a fresh token. NULL: out of memory or randomness, and
+ * the buffer stays the caller's. */
+chute_batch *chute_batch_new(chute_buffer *buffer, chute_insert *insert, chute_error *err);
+void chute_batch_free(chute_batch *batch); /* frees the buffer too, if it still has one */
+
+/* Hands a batch (taken) to the pool: never blocks, never fails; `done` tells the rest. The caller
+ * bounds how many it has in flight. (pool.c) */
+void chute_pool_submit(chute_pool *pool, chute_batch *batch);
+
+/* One more reference to a pool; chute_pool_close gives it back. (pool.c) */
+chute_pool *chute_pool_keep(chute_pool *pool);
+
+#endif

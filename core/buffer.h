@@ -1,0 +1,46 @@
+/* buffer: rows as RowBinary, the format's header before them.
+ *
+ *   data  ├ header ┤├ row ┤├ row ┤├ row ┤ … room …
+ *         0        header_len              ▲ header_len + bytes
+ *
+ * One 64-bit word publishes rows and bytes together, stored last and with release order: whoever
+ * reads it (the flusher, a recovery) sees whole rows only.
+ */
+#ifndef CHUTE_BUFFER_H
+#define CHUTE_BUFFER_H
+
+#include "chute.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum {
+    CHUTE_WORD_BYTES_BITS = 40, /* low bits: bytes of rows, up to 1 TiB */
+    CHUTE_BUFFER_SLACK = 64     /* room past the ceiling that short copies may scribble on */
+};
+
+/* Rows in the high bits of a word: up to 2^24 - 1. */
+#define CHUTE_BUFFER_MAX_ROWS ((UINT64_C(1) << 24) - 1)
+#define CHUTE_BUFFER_MAX_BYTES ((UINT64_C(1) << CHUTE_WORD_BYTES_BITS) - 1)
+
+struct chute_buffer {
+    chute_schema *schema; /* one reference */
+    uint8_t *data;        /* header_len + capacity + CHUTE_BUFFER_SLACK bytes, mapped */
+    size_t header_len;
+    size_t capacity; /* bytes of rows that fit in `data` now */
+    size_t ceiling;  /* bytes of rows it may grow to */
+    _Atomic uint64_t word;
+    struct chute_buffer *next; /* in a list of spares: its owner's */
+};
+
+static inline uint64_t chute_word_rows(uint64_t word) {
+    return word >> CHUTE_WORD_BYTES_BITS;
+}
+static inline uint64_t chute_word_bytes(uint64_t word) {
+    return word & CHUTE_BUFFER_MAX_BYTES;
+}
+
+/* A buffer with all of its memory mapped and faulted in at once: the streams' kind. */
+chute_buffer *chute_buffer_new_full(chute_schema *schema, size_t ceiling, chute_error *err);
+
+#endif
