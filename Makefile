@@ -21,10 +21,30 @@ OBJECTS := $(SOURCES:core/%.c=$(BUILD)/core/%.o)
 LIBRARY := $(BUILD)/libchute.so
 CDEF    := $(BUILD)/lua/chute/cdef.lua
 
+# Debian 12's packages; COMMAND:PACKAGE where any provider of the command will do.
+DEPS := cc:gcc libc6-dev luajit:luajit2 libluajit2-5.1-dev libcurl4-openssl-dev libzstd-dev \
+  liblz4-dev lua-cjson lua-argparse tzdata ca-certificates npm:npm
+DEPS_TEST := lua-busted lua-check luarocks git libmicrohttpd-dev nginx libnginx-mod-http-lua \
+  clickhouse-server clang clang-format valgrind wrk
+
+# npm's packages, with what npm view NAME@VERSION dist.integrity says of them.
+CHDB := @chdb/lib-linux-x64-gnu@26.5.3
+CHDB_SHA := sha512-fPrLmRt5Moor9yGz4mazbrNje4t7X9KB2mTGkXFWRxRBs2iKy8yh6jx11xsa0Qr3iDFMU/yHqd+bVdYJXu3QaQ==
+VEGA := vega-datasets@3.2.1
+VEGA_SHA := sha512-lTSwZA6yq6qSU2YZm+6bqILiIvTPPxn4itir7jPGFmHIdPvUfQ9pCzzcrklYywMJgLUbaIeSkZQdiJd6wBxPug==
+
+TESTS := $(patsubst spec/core/%.c,$(BUILD)/spec/%,$(wildcard spec/core/*_test.c))
+SPECS := $(sort $(wildcard spec/*_spec.lua))
+CHSERVER := build/spec/chserver
+LUA := $(shell find lua -name '*.lua')
+C_EXTRAS := $(wildcard spec/core/*.[ch] spec/support/*.[ch] bench/*.[ch])
+
 # Paths for using the built checkout: build/lua has the generated module, lua/ the others.
 TREE_LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;$(CURDIR)/$(BUILD)/lua/?.lua;;
 TREE_LUA_CPATH := $(CURDIR)/$(BUILD)/?.so;;
-IN_TREE := LUA_PATH="$(TREE_LUA_PATH)" LUA_CPATH="$(TREE_LUA_CPATH)" PATH="$(CURDIR)/bin:$$PATH"
+TREE_LIBCHDB   := $(abspath $(CACHE))/chdb/libchdb.so
+IN_TREE := LUA_PATH="$(TREE_LUA_PATH)" LUA_CPATH="$(TREE_LUA_CPATH)" PATH="$(CURDIR)/bin:$$PATH" \
+  CHUTE_LIBCHDB="$${CHUTE_LIBCHDB:-$(TREE_LIBCHDB)}"
 
 ## build: the library and the Lua declarations made from its header
 build: $(LIBRARY) $(CDEF)
@@ -43,15 +63,107 @@ $(CDEF): core/chute.h Makefile
 	  sed -n '/^\/\* cdef begin \*\/$$/,/^\/\* cdef end \*\/$$/p' core/chute.h; \
 	  echo ']==]'; } > $@.new && mv $@.new $@
 
+## deps: install what build and demo need: Debian packages, ClickHouse as a library, data
+deps:
+	@.ci/debian install $(DEPS)
+	@$(MAKE) --no-print-directory downloads
+
+## deps-test: install what test and check need
+deps-test:
+	@.ci/debian install $(DEPS) $(DEPS_TEST)
+	@$(MAKE) --no-print-directory downloads $(CACHE)/luajit/usr/bin/luajit
+
+# The package's name and version are in the stamp's name: another version is another stamp.
+CHDB_STAMP := $(CACHE)/chdb/.is-$(notdir $(CHDB))
+VEGA_STAMP := $(CACHE)/vega-datasets/.is-$(VEGA)
+downloads: $(CHDB_STAMP) $(VEGA_STAMP)
+
+$(CHDB_STAMP):
+	@.ci/npm $(CHDB) $(CHDB_SHA) $(@D) && touch $@
+
+$(VEGA_STAMP):
+	@.ci/npm $(VEGA) $(VEGA_SHA) $(@D) && touch $@
+
+# LuaJIT as it is without OpenResty's additions: the package conflicts with luajit2.
+$(CACHE)/luajit/usr/bin/luajit:
+	@.ci/debian unpack luajit $(CACHE)/luajit
+
+## demo: real flights and bird strikes, by schema scripts into an embedded ClickHouse
+demo: deps
+	@$(MAKE) --no-print-directory build
+	@$(IN_TREE) $(LUAJIT) examples/demo.lua
+
+## test: every test; the last line is the total (ORDER=--shuffle: in random order)
+test: deps-test
+	@$(MAKE) --no-print-directory spec
+
+## spec: the tests, nothing installed before
+spec: build $(TESTS) $(CHSERVER)
+	@$(IN_TREE) spec/run $(ORDER) $(TESTS) $(SPECS)
+
+$(BUILD)/spec/%_test: spec/core/%_test.c $(wildcard spec/core/*.h) $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Icore $< $(OBJECTS) $(LDFLAGS) $(LIBS) -o $@
+
+# A process of its own, never under a sanitizer (libchdb crashes there): always in build/.
+$(CHSERVER): $(wildcard spec/support/chserver*.[ch]) Makefile
+	@mkdir -p $(@D)
+	cc -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -g $(filter %.c,$^) \
+	  -lmicrohttpd -lzstd -llz4 -ldl -lpthread -o $@
+
 ## env: what to eval for using the built checkout uninstalled: eval "$(make -s env)"
 env:
 	@echo 'export LUA_PATH="$(TREE_LUA_PATH)"'
 	@echo 'export LUA_CPATH="$(TREE_LUA_CPATH)"'
 	@echo 'export PATH="$(CURDIR)/bin:$$PATH"'
+	@echo 'export CHUTE_LIBCHDB="$${CHUTE_LIBCHDB:-$(TREE_LIBCHDB)}"'
 
 ## bench: every benchmark, a table each
 bench: build
 	$(IN_TREE) bench/run
+
+## check: warnings by gcc and clang, format, luacheck, and the tests under sanitizers
+check: deps-test
+	@$(MAKE) --no-print-directory lint sanitize
+
+# The C tests are built but not run here: for their warnings.
+lint: build $(TESTS) $(CHSERVER)
+	@$(MAKE) --no-print-directory BUILD=build/clang CC=clang build c-tests
+	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(C_EXTRAS)
+	luacheck --quiet . bin/chute
+
+c-tests: $(TESTS)
+
+# Leaks are looked for in C alone: the sanitizer does not see what LuaJIT's heap points at. Specs
+# tagged #chdb load libchdb in the process, those tagged #rock test the installation.
+ASAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+TSAN := -O1 -g -fsanitize=thread
+sanitize: $(CHSERVER)
+	@$(MAKE) --no-print-directory BUILD=build/tsan CC=gcc CFLAGS="$(TSAN)" run-c-tests
+	@$(MAKE) --no-print-directory BUILD=build/asan CC=gcc CFLAGS="$(ASAN)" run-c-tests run-lua-asan
+
+run-c-tests: $(TESTS)
+	@TSAN_OPTIONS=halt_on_error=1 spec/run $(TESTS)
+
+run-lua-asan: build
+	@$(IN_TREE) LUAJIT="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
+	  ASAN_OPTIONS=detect_leaks=0 luajit" spec/run --exclude-tags=chdb,rock $(SPECS)
+
+## install: under PREFIX (/usr/local), where Debian's luajit finds it; DESTDIR for packagers
+LUADIR ?= $(PREFIX)/share/lua/5.1
+LIBDIR ?= $(PREFIX)/lib/lua/5.1
+BINDIR ?= $(PREFIX)/bin
+install: build
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) $(sort $(dir $(LUA:lua/%=$(LUADIR)/%))))
+	install -m 755 bin/chute $(DESTDIR)$(BINDIR)/
+	install -m 755 $(LIBRARY) $(DESTDIR)$(LIBDIR)/
+	for f in $(LUA:lua/%=%); do install -m 644 lua/$$f $(DESTDIR)$(LUADIR)/$$f; done
+	install -m 644 $(CDEF) $(DESTDIR)$(LUADIR)/chute/
+
+# What luarocks calls: built outside the source tree, which it may share with others.
+rock-install:
+	@build=$$(mktemp -d) && trap 'rm -rf "$$build"' EXIT && \
+	  $(MAKE) --no-print-directory BUILD="$$build" install
 
 ## fmt: format the C sources
 fmt:
@@ -65,4 +177,5 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | sort
 
-.PHONY: build env bench fmt clean help
+.PHONY: build deps deps-test downloads demo test spec env bench check lint c-tests sanitize \
+  run-c-tests run-lua-asan install rock-install fmt clean help
