@@ -160,7 +160,7 @@ typedef struct chute_cell {
         int64_t i64;
         uint64_t u64;
         const char *ptr;
-        uint64_t first;
+        uint32_t first;
     };
     uint32_t len;
     uint32_t kind;

@@ -1,0 +1,159 @@
+#include "buffer.h"
+
+#include "error.h"
+#include "schema.h"
+#include "wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+_Static_assert((int)CHUTE_BUFFER_SLACK >= (int)CHUTE_WIRE_SLACK, "short copies need their room");
+
+enum { FIRST_CAPACITY = 64 * 1024 - CHUTE_BUFFER_SLACK };
+
+static size_t mapped(const chute_buffer *buffer, size_t capacity) {
+    return buffer->header_len + capacity + CHUTE_BUFFER_SLACK;
+}
+
+static uint64_t pack(uint64_t rows, uint64_t bytes) {
+    return rows << CHUTE_WORD_BYTES_BITS | bytes;
+}
+
+static uint64_t load(const chute_buffer *buffer) {
+    return atomic_load_explicit(&buffer->word, memory_order_relaxed);
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static chute_buffer *new_buffer(chute_schema *schema, size_t capacity, size_t ceiling, int flags,
+                                chute_error *err) {
+    if (!schema->encoder || ceiling == 0 || ceiling > CHUTE_BUFFER_MAX_BYTES - schema->header_len) {
+        chute_fail(err, CHUTE_E_ARG, "a buffer needs a compiled schema and a size it can have");
+        return NULL;
+    }
+    chute_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer) goto no_memory;
+    buffer->header_len = schema->header_len;
+    buffer->capacity = capacity;
+    buffer->ceiling = ceiling;
+    buffer->data = mmap(NULL, mapped(buffer, capacity), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    if (buffer->data == MAP_FAILED) goto no_memory;
+    memcpy(buffer->data, schema->header, schema->header_len);
+    buffer->schema = chute_schema_keep(schema);
+    return buffer;
+no_memory:
+    free(buffer);
+    chute_fail(err, CHUTE_E_NOMEM, "no memory for a buffer of %zu bytes", capacity);
+    return NULL;
+}
+
+chute_buffer *chute_buffer_new(chute_schema *schema, size_t ceiling, chute_error *err) {
+    size_t capacity = ceiling < FIRST_CAPACITY ? ceiling : FIRST_CAPACITY;
+    return new_buffer(schema, capacity, ceiling, 0, err);
+}
+
+chute_buffer *chute_buffer_new_full(chute_schema *schema, size_t ceiling, chute_error *err) {
+    return new_buffer(schema, ceiling, ceiling, MAP_POPULATE, err);
+}
+
+void chute_buffer_free(chute_buffer *buffer) {
+    if (!buffer) return;
+    munmap(buffer->data, mapped(buffer, buffer->capacity));
+    chute_schema_free(buffer->schema);
+    free(buffer);
+}
+
+void chute_buffer_reset(chute_buffer *buffer) {
+    atomic_store_explicit(&buffer->word, 0, memory_order_release);
+}
+
+/* ---- room ---------------------------------------------------------------------------------- */
+
+static int grow(chute_buffer *buffer, size_t need, chute_error *err) {
+    size_t capacity = buffer->capacity;
+    while (capacity < need) capacity *= 2;
+    if (capacity > buffer->ceiling) capacity = buffer->ceiling;
+    void *data = mremap(buffer->data, mapped(buffer, buffer->capacity), mapped(buffer, capacity),
+                        MREMAP_MAYMOVE);
+    if (data == MAP_FAILED)
+        return chute_fail(err, CHUTE_E_NOMEM, "no memory for a buffer of %zu bytes", capacity);
+    buffer->data = data;
+    buffer->capacity = capacity;
+    return CHUTE_OK;
+}
+
+static void commit(chute_buffer *buffer, uint64_t word, size_t row_bytes) {
+    atomic_store_explicit(&buffer->word,
+                          pack(chute_word_rows(word) + 1, chute_word_bytes(word) + row_bytes),
+                          memory_order_release);
+}
+
+static int refuse_size(const chute_buffer *buffer, uint64_t word, size_t row_bytes,
+                       chute_error *err) {
+    uint64_t rows = chute_word_rows(word);
+    if (row_bytes <= buffer->ceiling)
+        return chute_fail(err, CHUTE_E_FULL, "the buffer is full: %llu rows, %llu of %zu bytes",
+                          (unsigned long long)rows, (unsigned long long)chute_word_bytes(word),
+                          buffer->ceiling);
+    chute_fail(err, CHUTE_E_ROW, "row %llu is larger (%zu bytes) than a batch may be (%zu bytes)",
+               (unsigned long long)rows + 1, row_bytes, buffer->ceiling);
+    if (err) err->row = (int64_t)rows + 1;
+    return CHUTE_E_ROW;
+}
+
+/* Close to the ceiling the row's bound may not fit where the row itself does: it is written
+ * aside, then moved. */
+static __attribute__((cold)) int add_aside(chute_buffer *buffer, const chute_cells *cells,
+                                           size_t bound, chute_error *err) {
+    uint64_t word = load(buffer);
+    size_t bytes = chute_word_bytes(word);
+    uint8_t *aside = malloc(bound + CHUTE_WIRE_SLACK);
+    if (!aside) return chute_fail(err, CHUTE_E_NOMEM, "no memory for a row of %zu bytes", bound);
+    uint8_t *end =
+        chute_schema_encode(buffer->schema, cells, chute_word_rows(word) + 1, aside, err);
+    size_t row_bytes = end ? (size_t)(end - aside) : 0;
+    int rc = CHUTE_E_ROW;
+    if (end && row_bytes > buffer->ceiling - bytes)
+        rc = refuse_size(buffer, word, row_bytes, err);
+    else if (end)
+        rc = bytes + row_bytes > buffer->capacity ? grow(buffer, bytes + row_bytes, err) : CHUTE_OK;
+    if (rc == CHUTE_OK) {
+        memcpy(buffer->data + buffer->header_len + bytes, aside, row_bytes);
+        commit(buffer, word, row_bytes);
+    }
+    free(aside);
+    return rc;
+}
+
+int chute_buffer_add(chute_buffer *buffer, const chute_cells *cells, chute_error *err) {
+    uint64_t word = load(buffer);
+    size_t bytes = chute_word_bytes(word);
+    size_t bound = chute_encoder_bound(buffer->schema->encoder, cells);
+    if (bound > buffer->capacity - bytes) {
+        if (bound > buffer->ceiling - bytes) return add_aside(buffer, cells, bound, err);
+        int rc = grow(buffer, bytes + bound, err);
+        if (rc != CHUTE_OK) return rc;
+    }
+    if (chute_word_rows(word) >= CHUTE_BUFFER_MAX_ROWS)
+        return chute_fail(err, CHUTE_E_FULL, "the buffer is full: %llu rows",
+                          (unsigned long long)chute_word_rows(word));
+    uint8_t *out = buffer->data + buffer->header_len + bytes;
+    uint8_t *end = chute_schema_encode(buffer->schema, cells, chute_word_rows(word) + 1, out, err);
+    if (!end) return CHUTE_E_ROW;
+    commit(buffer, word, (size_t)(end - out));
+    return CHUTE_OK;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+uint64_t chute_buffer_rows(const chute_buffer *buffer) {
+    return chute_word_rows(atomic_load_explicit(&buffer->word, memory_order_acquire));
+}
+
+const char *chute_buffer_data(const chute_buffer *buffer, size_t *len) {
+    uint64_t word = atomic_load_explicit(&buffer->word, memory_order_acquire);
+    *len = buffer->header_len + chute_word_bytes(word);
+    return (const char *)buffer->data;
+}

@@ -1,0 +1,85 @@
+/* codec: how values of one type are written: a C function bound to its constants.
+ *
+ * `put` writes one value of a cell and returns the place after it; or notes in the row why not
+ * and returns NULL. It never writes more than `bound` bytes and the bytes of the strings in the
+ * cell and its children (each child adds its own codec's bound): that is what the encoder
+ * reserves beforehand.
+ */
+#ifndef CHUTE_CODEC_H
+#define CHUTE_CODEC_H
+
+#include "row.h"
+#include "type.h"
+#include "zone.h"
+
+#include <stdbool.h>
+
+struct chute_date_cache;
+
+typedef struct chute_codec chute_codec;
+typedef uint8_t *(*chute_put)(const chute_codec *, chute_row *, const chute_cell *, uint8_t *);
+
+/* Families whose columns the encoder fuses with their neighbours. */
+enum chute_fuse {
+    CHUTE_FUSE_NONE,
+    CHUTE_FUSE_INTEGER, /* an integral plain number in [low, high] is its own wire form */
+    CHUTE_FUSE_FLOAT64,
+    CHUTE_FUSE_STRING
+};
+
+struct chute_codec {
+    chute_put put;
+    const chute_type *type; /* borrowed from the column */
+    const char *name;       /* of the closure, for explain: static */
+    enum chute_fuse fuse;
+    uint32_t width;   /* bytes on the wire where fixed, else 0 */
+    uint32_t bound;   /* see above */
+    double low, high; /* FUSE_INTEGER: plain numbers that are their own wire form */
+    uint64_t max;     /* integers: the largest value */
+    int64_t min;      /* integers: the smallest; negative for signed types only */
+    uint32_t unit;    /* date and time: power of ten of a plain number's ticks a second */
+    uint32_t scale;   /* date and time: the same of the wire's ticks; Decimal: digits */
+    chute_zone *zone; /* naive date texts; owned */
+    struct chute_date_cache *cache;      /* owned: the last hour seen; changes as rows pass */
+    struct chute_enum_value *enum_names; /* owned: the words, by length and bytes */
+    size_t count;                        /* children */
+    chute_codec **children;              /* owned */
+};
+
+/* What a column says beyond its type. */
+struct chute_codec_options {
+    uint32_t unit;
+    const char *zone; /* of naive texts where the type names none */
+    size_t zone_len;
+};
+
+/* Binds a codec to `type`, which must outlive it. NULL: no encoder for that type, or a zone
+ * that is not known. */
+chute_codec *chute_codec_new(const chute_type *type, const struct chute_codec_options *options,
+                             chute_error *err);
+void chute_codec_free(chute_codec *codec); /* taken; NULL is fine */
+
+/* The most bytes that one arena cell of a column with this codec can ask for (0: a flat type). */
+uint32_t chute_codec_child_bound(const chute_codec *codec);
+
+/* Binding by family: each fills the codec's constants, its type being set. */
+typedef int (*chute_bind)(chute_codec *codec, const struct chute_codec_options *options,
+                          chute_error *err);
+int chute_bind_integer(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_float(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_bool(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_decimal(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_string(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_fixed_string(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_uuid(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_ip(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_enum(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_date(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_datetime(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_nullable(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_low_cardinality(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_array(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_map(chute_codec *, const struct chute_codec_options *, chute_error *);
+int chute_bind_tuple(chute_codec *, const struct chute_codec_options *, chute_error *);
+
+#endif

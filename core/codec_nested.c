@@ -1,0 +1,146 @@
+/* Codecs of types made of types: Nullable, LowCardinality, Array, Map, Tuple. */
+#include "codec.h"
+#include "error.h"
+#include "wire.h"
+
+#include <stdlib.h>
+
+/* ---- children ------------------------------------------------------------------------------ */
+
+static int bind_children(chute_codec *codec, const struct chute_codec_options *options,
+                         chute_error *err) {
+    size_t count = codec->type->count;
+    codec->children = calloc(count ? count : 1, sizeof *codec->children);
+    if (!codec->children) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
+    for (; codec->count < count; codec->count++) {
+        chute_codec *child = chute_codec_new(codec->type->children[codec->count], options, err);
+        if (!child) return CHUTE_E_SCHEMA;
+        codec->children[codec->count] = child;
+    }
+    return CHUTE_OK;
+}
+
+/* A part of a value. Nothing stands in for a part that is missing, but NULL where it may. */
+static inline uint8_t *put_part(const chute_codec *codec, chute_row *row, const chute_cell *cell,
+                                uint8_t *out) {
+    if (cell->kind <= CHUTE_CELL_NULL && codec->type->kind != CHUTE_TYPE_NULLABLE)
+        return chute_row_refuse(row, cell, " where a value of %s is needed", codec->type->name);
+    return codec->put(codec, row, cell, out);
+}
+
+/* ---- Nullable ------------------------------------------------------------------------------ */
+
+static uint8_t *put_nullable(const chute_codec *codec, chute_row *row, const chute_cell *cell,
+                             uint8_t *out) {
+    bool null = cell->kind <= CHUTE_CELL_NULL;
+    *out++ = null;
+    if (null) return out;
+    const chute_codec *child = codec->children[0];
+    return child->put(child, row, cell, out);
+}
+
+int chute_bind_nullable(chute_codec *codec, const struct chute_codec_options *options,
+                        chute_error *err) {
+    codec->put = put_nullable;
+    codec->name = "nullable";
+    int rc = bind_children(codec, options, err);
+    if (rc != CHUTE_OK) return rc;
+    codec->bound = 1 + codec->children[0]->bound;
+    return CHUTE_OK;
+}
+
+/* In rows a LowCardinality is what it holds. The codec becomes its child. */
+int chute_bind_low_cardinality(chute_codec *codec, const struct chute_codec_options *options,
+                               chute_error *err) {
+    chute_codec *child = chute_codec_new(codec->type->children[0], options, err);
+    if (!child) return CHUTE_E_SCHEMA;
+    *codec = *child;
+    free(child);
+    return CHUTE_OK;
+}
+
+/* ---- Array --------------------------------------------------------------------------------- */
+
+static uint8_t *put_array(const chute_codec *codec, chute_row *row, const chute_cell *cell,
+                          uint8_t *out) {
+    if (cell->kind != CHUTE_CELL_LIST) return chute_row_refuse(row, cell, " is not a list");
+    const chute_cell *child = chute_row_children(row, cell, cell->len);
+    if (!child) return NULL;
+    const chute_codec *element = codec->children[0];
+    out = chute_put_leb(out, cell->len);
+    for (uint32_t i = 0; i < cell->len; i++) {
+        if (child[i].kind == CHUTE_CELL_ABSENT)
+            out = chute_row_refuse(row, child + i, " inside a list: NULL is chute.null");
+        else
+            out = put_part(element, row, child + i, out);
+        if (!out)
+            return chute_row_step(row,
+                                  (struct chute_step){.kind = CHUTE_STEP_INDEX, .index = i + 1});
+    }
+    return out;
+}
+
+int chute_bind_array(chute_codec *codec, const struct chute_codec_options *options,
+                     chute_error *err) {
+    codec->put = put_array;
+    codec->name = "array";
+    codec->bound = CHUTE_LEB_MAX;
+    return bind_children(codec, options, err);
+}
+
+/* ---- Map ----------------------------------------------------------------------------------- */
+
+static uint8_t *put_map(const chute_codec *codec, chute_row *row, const chute_cell *cell,
+                        uint8_t *out) {
+    if (cell->kind != CHUTE_CELL_PAIRS || cell->len > UINT32_MAX / 2)
+        return chute_row_refuse(row, cell, " is not a table of keys and values");
+    const chute_cell *child = chute_row_children(row, cell, cell->len * 2);
+    if (!child) return NULL;
+    const chute_codec *key = codec->children[0], *value = codec->children[1];
+    out = chute_put_leb(out, cell->len);
+    for (uint32_t i = 0; i < cell->len; i++, child += 2) {
+        out = put_part(key, row, child, out);
+        if (out) out = put_part(value, row, child + 1, out);
+        if (!out)
+            return chute_row_step(row, (struct chute_step){.kind = CHUTE_STEP_KEY, .key = child});
+    }
+    return out;
+}
+
+int chute_bind_map(chute_codec *codec, const struct chute_codec_options *options,
+                   chute_error *err) {
+    codec->put = put_map;
+    codec->name = "map";
+    codec->bound = CHUTE_LEB_MAX;
+    return bind_children(codec, options, err);
+}
+
+/* ---- Tuple --------------------------------------------------------------------------------- */
+
+static uint8_t *tuple_step(const chute_codec *codec, chute_row *row, uint32_t at) {
+    const char *name = codec->type->names ? codec->type->names[at] : NULL;
+    if (name)
+        return chute_row_step(row, (struct chute_step){.kind = CHUTE_STEP_NAME, .name = name});
+    return chute_row_step(row, (struct chute_step){.kind = CHUTE_STEP_INDEX, .index = at + 1});
+}
+
+static uint8_t *put_tuple(const chute_codec *codec, chute_row *row, const chute_cell *cell,
+                          uint8_t *out) {
+    if (cell->kind != CHUTE_CELL_LIST) return chute_row_refuse(row, cell, " is not a tuple");
+    if (cell->len != codec->count)
+        return chute_row_refuse(row, cell, " where %zu elements are needed", codec->count);
+    const chute_cell *child = chute_row_children(row, cell, cell->len);
+    if (!child) return NULL;
+    for (uint32_t i = 0; i < cell->len; i++) {
+        out = put_part(codec->children[i], row, child + i, out);
+        if (!out) return tuple_step(codec, row, i);
+    }
+    return out;
+}
+
+int chute_bind_tuple(chute_codec *codec, const struct chute_codec_options *options,
+                     chute_error *err) {
+    codec->put = put_tuple;
+    codec->name = "tuple";
+    return bind_children(codec, options, err);
+}

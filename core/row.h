@@ -1,0 +1,44 @@
+/* row: one row on its way through the encoder, and where in it something was wrong. */
+#ifndef CHUTE_ROW_H
+#define CHUTE_ROW_H
+
+#include "chute.h"
+
+struct chute_codec;
+
+enum { CHUTE_PATH_MAX = 8, CHUTE_REASON_MAX = 480 };
+
+/* One step from a value to a part of it. */
+struct chute_step {
+    enum { CHUTE_STEP_INDEX, CHUTE_STEP_KEY, CHUTE_STEP_NAME } kind;
+    uint32_t index;        /* INDEX: from 1, as Lua counts */
+    const chute_cell *key; /* KEY: of a map */
+    const char *name;      /* NAME: a tuple's element, NUL-ended */
+};
+
+typedef struct chute_row {
+    const chute_cell *cells; /* columns, then the arena */
+    uint32_t used;           /* cells there are */
+    uint32_t next;           /* first arena cell that no list has taken: each is taken once */
+    uint32_t column;         /* of a failure */
+    uint32_t depth;          /* of a failure: steps there are, the innermost first */
+    struct chute_step path[CHUTE_PATH_MAX];
+    char reason[CHUTE_REASON_MAX];
+} chute_row;
+
+/* Notes why `cell` cannot be written, and returns NULL for the codec to return. The text of the
+ * value is put before the reason: "300 is out of range …" is value and reason " is out of …". */
+uint8_t *chute_row_refuse(chute_row *row, const chute_cell *cell, const char *reason, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+/* Adds a step outwards of those noted; returns NULL. */
+uint8_t *chute_row_step(chute_row *row, struct chute_step step) __attribute__((cold));
+
+/* The children of a list or of pairs, or NULL where the cell has no such, or its children are
+ * not its own (the row was then refused). `count`: cells. */
+const chute_cell *chute_row_children(chute_row *row, const chute_cell *cell, uint32_t count);
+
+/* Writes the failure's path, as ["k"][3], NUL-ended. */
+void chute_row_path(const chute_row *row, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,42 @@
+/* schema: the columns of a table as rows bring them, and the encoder compiled from them. */
+#ifndef CHUTE_SCHEMA_H
+#define CHUTE_SCHEMA_H
+
+#include "encoder.h"
+
+#include <stdatomic.h>
+
+struct chute_column {
+    char *name; /* owned, NUL-ended, no NUL inside */
+    size_t name_len;
+    chute_type *type;   /* owned */
+    chute_codec *codec; /* owned */
+    uint8_t *absent;    /* owned: wire bytes of an absent value, or NULL */
+    uint32_t absent_len;
+};
+
+struct chute_schema {
+    _Atomic uint32_t refs;
+    int format; /* CHUTE_FORMAT_… */
+    char *zone; /* owned */
+    size_t zone_len;
+    struct chute_column *columns; /* owned */
+    uint32_t count;
+    uint32_t capacity;
+    chute_encoder *encoder; /* owned; NULL until compiled */
+    uint8_t *header;        /* owned: what the format puts before the rows */
+    size_t header_len;
+};
+
+chute_schema *chute_schema_keep(chute_schema *schema); /* one more reference */
+
+/* ClickHouse's name of a format: static. */
+const char *chute_format_name(int format);
+
+/* Encodes the row with room for `bound` bytes (see chute_encoder_bound) and slack at `out`.
+ * The place after it, or NULL with `err` naming row (as numbered by the caller), column, place
+ * in the value and type. */
+uint8_t *chute_schema_encode(const chute_schema *schema, const chute_cells *cells,
+                             uint64_t row_number, uint8_t *out, chute_error *err);
+
+#endif

@@ -1,0 +1,479 @@
+--- Generates the Lua that reads a row's values into cells.
+--
+-- One loop walks the scalar columns, so that a wide schema costs a column what a narrow one does
+-- and a value of another kind costs a branch, not a trace of its own for the rest of the row.
+-- Columns of values made of values get a reader each, made from their type. Nothing is allocated
+-- a row.
+--
+-- Strings are borrowed: they must be reachable until the C call returns. The caller's row holds
+-- its own; what `value`, `map` or a metatable makes on the way is held in `anchor`.
+local lib = require "chute.lib"
+local values = require "chute.values"
+local C, ffi = lib.C, lib.ffi
+
+local M = {}
+
+local null, Pairs = values.null, values.Pairs
+local INT64, UINT64 = ffi.typeof "int64_t", ffi.typeof "uint64_t"
+local GROUP = 16 -- columns one generated function reads: its traces stay short
+local MAX_LIST = 2 ^ 27
+
+-- ---- the functions that generated code calls ------------------------------------------------
+
+local OTHER = { table = "a table", ["function"] = "a function", thread = "a coroutine",
+  cdata = "a cdata of another type than int64_t and uint64_t", userdata = "a userdata" }
+
+local function is_null(v, kind)
+  if v == null then return true end
+  if kind ~= "userdata" then return false end
+  local text = tostring(v)
+  return text == "userdata: NULL" or text:find "^userdata: %(nil%)" or text:find "^userdata: 0x0+$"
+end
+
+local function put_text(cell, text, kind)
+  cell.ptr, cell.len, cell.kind = text, #text, kind
+end
+
+--- Fills a cell with a value of any kind but nil, string and number.
+local function put_rare(cell, v)
+  local kind = type(v)
+  if kind == "boolean" then
+    cell.u64, cell.kind = v and 1 or 0, C.CHUTE_CELL_BOOL
+  elseif kind == "cdata" and ffi.istype(INT64, v) then
+    cell.i64, cell.kind = v, C.CHUTE_CELL_INT64
+  elseif kind == "cdata" and ffi.istype(UINT64, v) then
+    cell.u64, cell.kind = v, C.CHUTE_CELL_UINT64
+  elseif is_null(v, kind) then
+    cell.kind = C.CHUTE_CELL_NULL
+  else
+    put_text(cell, OTHER[kind], C.CHUTE_CELL_OTHER)
+  end
+end
+
+--- The length of a list: its n, else its border; nil where it is no list.
+local function list_length(v)
+  local n = v.n
+  if n == nil then
+    n = #v
+    if n == 0 and next(v) ~= nil then return nil end
+    return n
+  end
+  if type(n) == "number" and n >= 0 and n <= MAX_LIST and n % 1 == 0 then return n end
+end
+
+--- A copy that `anchor` holds of a table whose metatable may make its values up on access.
+local function materialize(v, names, count, anchor)
+  local copy = {}
+  for k = 1, count do copy[k] = v[k] end
+  for _, name in ipairs(names) do copy[name] = v[name] end
+  anchor.n = anchor.n + 1
+  anchor[anchor.n] = copy
+  return copy
+end
+
+local function has_index(v)
+  local meta = getmetatable(v)
+  return meta ~= nil and meta ~= Pairs and (type(meta) ~= "table" or meta.__index ~= nil)
+end
+
+-- ---- templates ------------------------------------------------------------------------------
+
+local HEAD = [[
+local env = ...
+local cells, anchor, keys, scalars, values = env.cells, env.anchor, env.keys, env.scalars, env.values
+local grow, put_rare, list_length, has_index, materialize, null, Pairs =
+  env.grow, env.put_rare, env.list_length, env.has_index, env.materialize, env.null, env.Pairs
+local type, next, pairs, pcall, getmetatable = type, next, pairs, pcall, getmetatable
+local R, top = {}, $count
+local NO_NAMES = {}
+
+local function put(i, v)
+  local cell = cells.at[i]
+  if type(v) == "string" then
+    cell.ptr, cell.len, cell.kind = v, #v, $STRING
+  elseif type(v) == "number" then
+    cell.num, cell.kind = v, $NUMBER
+  elseif v == nil then
+    cell.kind = $ABSENT
+  else
+    put_rare(cell, v)
+  end
+end
+
+local function reserve(n)
+  local first = top
+  top = first + n
+  if top > cells.capacity then grow(first, n) end
+  return first
+end
+
+local function open(i, n, kind, children)
+  local first = reserve(children)
+  local cell = cells.at[i]
+  cell.first, cell.len, cell.kind = first, n, kind
+  return first
+end
+]]
+
+local LIST = [[
+R[$id] = function(i, v) -- $type
+  if type(v) ~= "table" or v == null then return put(i, v) end
+  local n = list_length(v)
+  if n == nil then return put(i, v) end
+  if has_index(v) then v = materialize(v, NO_NAMES, n, anchor) end
+  local first = open(i, n, $LIST, n)
+  for k = 1, n do $child1(first + k - 1, v[k]) end
+end
+]]
+
+local MAP = [[
+R[$id] = function(i, v) -- $type
+  if type(v) ~= "table" or v == null then return put(i, v) end
+  if getmetatable(v) == Pairs then
+    local first = open(i, #v, $PAIRS, 2 * #v)
+    for k = 1, #v do
+      $child1(first + 2 * k - 2, v[k][1])
+      $child2(first + 2 * k - 1, v[k][2])
+    end
+    return
+  end
+  local n = 0
+  for _ in next, v do n = n + 1 end
+  local at = open(i, n, $PAIRS, 2 * n)
+  for k, x in next, v do
+    $child1(at, k)
+    $child2(at + 1, x)
+    at = at + 2
+  end
+end
+]]
+
+local TUPLE = [[
+R[$id] = function(i, v) -- $type
+  if type(v) ~= "table" or v == null then return put(i, v) end
+  if has_index(v) then v = materialize(v, $names, $count, anchor) end
+  local n = #v > $count and #v or $count
+  local first = open(i, n, $LIST, $count)
+$named$positional
+end
+]]
+
+-- $key is the key of column i in the row; strings and numbers are told apart here.
+local SCALARS = [[
+local function scalars_$form(row)
+  local at, seen = cells.at, 0
+  for c = 1, $scalars do
+    local i = scalars[c]
+    local v = row[$key]
+    if type(v) == "string" then
+      at[i].ptr, at[i].len, at[i].kind = v, #v, $STRING
+      seen = seen + 1
+    elseif type(v) == "number" then
+      at[i].num, at[i].kind = v, $NUMBER
+      seen = seen + 1
+    elseif v == nil then
+      at[i].kind = $ABSENT
+    else
+      put_rare(at[i], v)
+      seen = seen + 1
+    end
+  end
+  return seen
+end
+]]
+
+local COMPUTED = [[
+  do -- $column
+    local ok, v = pcall(values[$index], row)
+    if not ok then return v, $index end
+    anchor[$slot] = v
+    $read($index, v)
+  end
+]]
+
+local ENTRY = [[
+local function begin(row)
+  top, anchor.n, anchor.row = $count, $computed, row
+  if has_index(row) then return materialize(row, env.names, $count, anchor) end
+  return row
+end
+
+local function computed(row)
+$values  cells.used = top
+end
+
+--- Each fills the cells from a row of its form: the declared keys seen, or nothing.
+local function named(row)
+  return scalars_named(row)$nested_named
+end
+
+local function positional(row)
+  return scalars_positional(row)$nested_positional
+end
+
+return begin, named, positional, computed
+]]
+
+-- ---- generating -----------------------------------------------------------------------------
+
+local KINDS = {
+  ABSENT = C.CHUTE_CELL_ABSENT, NUMBER = C.CHUTE_CELL_NUMBER, STRING = C.CHUTE_CELL_STRING,
+  LIST = C.CHUTE_CELL_LIST, PAIRS = C.CHUTE_CELL_PAIRS,
+}
+
+local function expand(template, words)
+  return (template:gsub("%$([%a_]+%d?)", function(word)
+    local text = words[word]
+    if text == nil then text = KINDS[word] end
+    return text ~= nil and tostring(text) or nil
+  end))
+end
+
+local function type_text(ctype)
+  local size = tonumber(C.chute_type_print(ctype, nil, 0)) + 1
+  local out = ffi.new("char[?]", size)
+  C.chute_type_print(ctype, out, size)
+  return ffi.string(out)
+end
+
+local Generator = {}
+Generator.__index = Generator
+
+function Generator:add(template, words)
+  self.source[#self.source + 1] = expand(template, words)
+end
+
+--- The expression that reads a value of `ctype`: `put`, or a reader generated for it.
+function Generator:reader(ctype)
+  local kind = C.chute_type_kind(ctype)
+  if kind == C.CHUTE_TYPE_NULLABLE or kind == C.CHUTE_TYPE_LOW_CARDINALITY then
+    return self:reader(C.chute_type_child(ctype, 0))
+  elseif kind == C.CHUTE_TYPE_ARRAY then
+    return self:composite(LIST, ctype)
+  elseif kind == C.CHUTE_TYPE_MAP then
+    return self:composite(MAP, ctype)
+  elseif kind == C.CHUTE_TYPE_TUPLE then
+    return self:composite(TUPLE, ctype)
+  end
+  return "put"
+end
+
+function Generator:children(ctype)
+  local children, names = {}, {}
+  for k = 0, tonumber(C.chute_type_count(ctype)) - 1 do
+    local name = C.chute_type_child_name(ctype, k)
+    children[k + 1] = self:reader(C.chute_type_child(ctype, k))
+    if name ~= nil then names[#names + 1] = ffi.string(name) end
+  end
+  return children, names
+end
+
+--- The two ways of a tuple's elements: by name, where any name is there, and by position.
+local function tuple_words(children, names)
+  local by_name, by_position, any = {}, {}, {}
+  for k, child in ipairs(children) do
+    by_position[k] = ("  %s(first + %d, v[%d])"):format(child, k - 1, k)
+    if names[k] then
+      by_name[k] = ("    %s(first + %d, v[%q])"):format(child, k - 1, names[k])
+      any[k] = ("v[%q] ~= nil"):format(names[k])
+    end
+  end
+  local named = ""
+  if #names == #children and #names > 0 then
+    named = ("  if %s then\n%s\n    return\n  end\n"):format(
+      table.concat(any, " or "), table.concat(by_name, "\n"))
+  end
+  return named, table.concat(by_position, "\n")
+end
+
+local function quote_list(names)
+  local quoted = {}
+  for k, name in ipairs(names) do quoted[k] = ("%q"):format(name) end
+  return "{" .. table.concat(quoted, ", ") .. "}"
+end
+
+function Generator:composite(template, ctype)
+  local children, names = self:children(ctype)
+  self.readers = self.readers + 1
+  local id = self.readers
+  local words = { id = id, type = type_text(ctype):gsub("%c", " "), count = #children,
+    child1 = children[1], child2 = children[2], names = quote_list(names) }
+  words.named, words.positional = tuple_words(children, names)
+  self:add(template, words)
+  return ("R[%d]"):format(id)
+end
+
+--- Functions that read up to GROUP nested columns each; the sum of what they see.
+function Generator:nested(form, columns)
+  local sum, id = {}, 0
+  for first = 1, #columns, GROUP do
+    id = id + 1
+    local lines = { ("local function nested_%s%d(row)\n  local seen, v = 0"):format(form, id) }
+    for c = first, math.min(first + GROUP - 1, #columns) do
+      local column = columns[c]
+      local key = form == "named" and ("keys[%d]"):format(column.index)
+        or tostring(column.index + 1)
+      lines[#lines + 1] = ("  v = row[%s]\n  if v ~= nil then seen = seen + 1 end\n  %s(%d, v)")
+        :format(key, column.reader, column.index)
+    end
+    lines[#lines + 1] = "  return seen\nend\n"
+    self.source[#self.source + 1] = table.concat(lines, "\n")
+    sum[id] = (" + nested_%s%d(row)"):format(form, id)
+  end
+  return table.concat(sum)
+end
+
+function Generator:computed(columns)
+  local parts = {}
+  for slot, column in ipairs(columns) do
+    parts[slot] = expand(COMPUTED, { column = ("%q"):format(column.name):gsub("%c", " "),
+      index = column.index, slot = slot, read = column.reader })
+  end
+  return table.concat(parts)
+end
+
+local function new_env(cells, columns, count)
+  local env = {
+    cells = cells, anchor = { n = 0 }, keys = {}, scalars = {}, values = {}, names = {},
+    put_rare = put_rare, list_length = list_length, has_index = has_index,
+    materialize = materialize, null = null, Pairs = Pairs,
+  }
+  for _, column in ipairs(columns) do
+    env.keys[column.index] = column.key
+    env.values[column.index] = column.value
+    if not column.value then env.names[#env.names + 1] = column.key end
+  end
+  function env.grow(first, n)
+    cells.used = first
+    if n > MAX_LIST or C.chute_cells_reserve(cells, n) ~= 0 then
+      error("chute: no memory for a value of " .. n .. " parts", 0)
+    end
+  end
+  env.count = count
+  return env
+end
+
+local function split(generator, columns, env)
+  local nested, computed = {}, {}
+  for _, column in ipairs(columns) do
+    column.reader = generator:reader(column.ctype)
+    if column.value then
+      computed[#computed + 1] = column
+    elseif column.reader == "put" then
+      env.scalars[#env.scalars + 1] = column.index
+    else
+      nested[#nested + 1] = column
+    end
+  end
+  return nested, computed
+end
+
+--- Makes the readers of rows. `columns`: { name, key, index (from 0), ctype, value } each.
+-- Returns four functions and their source:
+-- begin(row) -> row to read; named(row), positional(row) -> columns that had a value;
+-- computed(row) -> nothing, or what a `value` function threw and its column's index.
+function M.generate(cells, columns)
+  local env = new_env(cells, columns, #columns)
+  local generator = setmetatable({ source = {}, readers = 0 }, Generator)
+  generator:add(HEAD, { count = #columns })
+  local nested, computed = split(generator, columns, env)
+  for form, key in pairs { named = "keys[i]", positional = "i + 1" } do
+    generator:add(SCALARS, { form = form, key = key, scalars = #env.scalars })
+  end
+  generator:add(ENTRY, {
+    count = #columns, computed = #computed, values = generator:computed(computed),
+    nested_named = generator:nested("named", nested),
+    nested_positional = generator:nested("positional", nested),
+  })
+  local source = table.concat(generator.source, "\n")
+  local begin, named, positional, finish = assert(loadstring(source, "=chute.row"))(env)
+  return { begin = begin, named = named, positional = positional, computed = finish,
+    source = source, anchor = env.anchor, put = env.put }
+end
+
+-- ---- rows of either form ---------------------------------------------------------------------
+
+--- What is wrong with a row that has both positions and other keys, or nil.
+local function check_positions(row, names, declared, count)
+  for key in pairs(row) do
+    if declared[key] then
+      return ("a row by position that also has the key '%s'"):format(key)
+    elseif type(key) == "number" and (key > count or key < 1 or key % 1 ~= 0) then
+      return ("position %s of a row of %d columns"):format(key, count)
+    end
+  end
+  return names.strict and names.strict(row, true) or nil
+end
+
+--- The first key that no column is read from, as a complaint; positions pass where they may.
+local function find_unknown(row, declared, by_position)
+  for key in pairs(row) do
+    if not declared[key] and not (by_position and type(key) == "number") then
+      return ("unknown key '%s'"):format(tostring(key))
+    end
+  end
+end
+
+local function declare(schema)
+  local declared = {}
+  for _, field in ipairs(schema.fields) do
+    if not field.value then declared[field.key] = true end
+  end
+  return declared
+end
+
+--- The function that fills a schema's cells from a row: nil; or "filtered" where its map dropped
+-- the row; or a complaint and the index of the column at fault, where one is.
+function M.filler(schema)
+  local reader, map, count = schema.reader, schema.map, #schema.fields
+  local begin, named, positional, computed =
+    reader.begin, reader.named, reader.positional, reader.computed
+  local declared, strict = declare(schema), schema.strict
+  local checks = { strict = strict and function(row) return find_unknown(row, declared, true) end }
+
+  local function fill_positional(row)
+    if next(row, #row) ~= nil or #row > count then
+      local problem = check_positions(row, checks, declared, count)
+      if problem then return problem end
+    end
+    positional(row)
+  end
+
+  local function fill_named(row)
+    local seen = named(row)
+    if seen == 0 and next(row) ~= nil then
+      local problem = strict and find_unknown(row, declared, true)
+        or check_positions(row, checks, declared, count)
+      if problem then return problem end
+      positional(row)
+    elseif #row > 0 then
+      return check_positions(row, checks, declared, count)
+    elseif strict then
+      return find_unknown(row, declared, false)
+    end
+  end
+
+  local function fill(row)
+    row = begin(row)
+    local problem
+    if row[1] ~= nil then problem = fill_positional(row) else problem = fill_named(row) end
+    if problem then return problem end
+    return computed(row)
+  end
+
+  local function fill_mapped(event)
+    local ok, row = pcall(map, event)
+    if not ok then return "map: " .. tostring(row) end
+    if row == nil then return "filtered" end
+    if type(row) ~= "table" then return "map returned a " .. type(row) .. ", not a row" end
+    return fill(row)
+  end
+
+  return function(row)
+    if map then return fill_mapped(row) end
+    if type(row) ~= "table" then return "a row is a table, not a " .. type(row) end
+    return fill(row)
+  end
+end
+
+return M

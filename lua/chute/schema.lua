@@ -1,0 +1,246 @@
+--- Schemas: the columns of a table as rows bring them, compiled to an encoder.
+local errors = require "chute.errors"
+local lib = require "chute.lib"
+local policy = require "chute.policy"
+local row = require "chute.row"
+local C, ffi = lib.C, lib.ffi
+
+local M = {}
+
+local Schema = {}
+Schema.__index = Schema
+
+local UNITS = { s = 0, ms = 3, us = 6, ns = 9 }
+local KEYS = { table = "string", columns = "table", format = "string", timezone = "string",
+  strict = "boolean", watch = "table", map = "function" }
+local COLUMN_KEYS = { default = true, from = true, unit = true, value = true }
+local SCRATCH_CEILING = 256 * 1024 * 1024
+local raw = errors.raw
+
+-- ---- reading the definition -----------------------------------------------------------------
+
+local function fail(message, ...) error({ schema = message:format(...) }, 0) end
+
+local function check_keys(def)
+  for key, value in pairs(def) do
+    local wanted = KEYS[key]
+    if not wanted and not policy.KEYS[key] then fail("unknown key %q", tostring(key)) end
+    if wanted and type(value) ~= wanted then
+      fail("%s must be a %s, not a %s", key, wanted, type(value))
+    end
+  end
+end
+
+local function check_column(index, spec)
+  if type(spec) ~= "table" then fail("column %d: not a table { name, type }", index) end
+  local name, ctype = spec[1], spec[2]
+  if type(name) ~= "string" then fail("column %d: no name", index) end
+  if type(ctype) ~= "string" then fail("column '%s': no type", name) end
+  for key in pairs(spec) do
+    if key ~= 1 and key ~= 2 and not COLUMN_KEYS[key] then
+      fail("column '%s': unknown key %s", name, tostring(key))
+    end
+  end
+  if spec.unit ~= nil and not UNITS[spec.unit] then
+    fail("column '%s': unit %q is none of s, ms, us, ns", name, tostring(spec.unit))
+  end
+  if spec.from ~= nil and type(spec.from) ~= "string" then
+    fail("column '%s': from must be the name of a key", name)
+  end
+  if spec.value ~= nil and type(spec.value) ~= "function" then
+    fail("column '%s': value must be a function of the row", name)
+  end
+end
+
+local function find_format(name)
+  name = name or "RowBinaryWithNamesAndTypes"
+  local format = C.chute_format_find(name, #name)
+  if format < 0 then
+    fail("format %q is none of RowBinary, RowBinaryWithNames, RowBinaryWithNamesAndTypes", name)
+  end
+  return format, name
+end
+
+local function take() fail("%s", ffi.string(raw[0].message)) end
+
+-- ---- compiling ------------------------------------------------------------------------------
+
+local function add_columns(self, columns)
+  for index, spec in ipairs(columns) do
+    check_column(index, spec)
+    local name, ctype = spec[1], spec[2]
+    if C.chute_schema_add(self.ptr, name, #name, ctype, #ctype, UNITS[spec.unit or "s"], raw) < 0 then
+      fail("%s", ffi.string(raw[0].message))
+    end
+    self.fields[index] = { name = name, key = spec.from or name, index = index - 1,
+      value = spec.value, ctype = C.chute_schema_type(self.ptr, index - 1) }
+  end
+end
+
+--- Encodes a default through the same reader as rows, in cells of its own.
+local function set_default(self, field, value)
+  local cells = ffi.gc(C.chute_cells_new(1), C.chute_cells_free)
+  local one = { name = field.name, key = "value", index = 0, ctype = field.ctype }
+  local reader = row.generate(cells, { one })
+  reader.named(reader.begin { value = value })
+  reader.computed()
+  if C.chute_schema_set_default(self.ptr, field.index, cells, raw) < 0 then take() end
+end
+
+local function set_defaults(self, columns)
+  for index, spec in ipairs(columns) do
+    if spec.default ~= nil then set_default(self, self.fields[index], spec.default) end
+  end
+end
+
+local function describe_columns(self)
+  local out = ffi.new("char[?]", 4096)
+  for index, field in ipairs(self.fields) do
+    local size = tonumber(C.chute_type_print(field.ctype, out, 4096)) + 1
+    if size > 4096 then
+      out = ffi.new("char[?]", size)
+      C.chute_type_print(field.ctype, out, size)
+    end
+    self.columns[index] = { name = field.name, type = ffi.string(out), from = field.key,
+      computed = field.value ~= nil }
+    self.names[index] = field.name
+  end
+end
+
+local function compile(def)
+  check_keys(def)
+  if type(def.columns) ~= "table" or #def.columns == 0 then fail "no columns" end
+  local zone = def.timezone or "UTC"
+  local format, format_name = find_format(def.format)
+  local ptr = C.chute_schema_new(format, zone, #zone, raw)
+  if ptr == nil then take() end
+  local self = setmetatable({ ptr = ffi.gc(ptr, C.chute_schema_free), fields = {}, columns = {},
+    names = {}, table = def.table, format = format_name, strict = def.strict == true,
+    map = def.map, policy = policy.read(def, policy.KEYS, fail) }, Schema)
+  add_columns(self, def.columns)
+  set_defaults(self, def.columns)
+  if C.chute_schema_compile(self.ptr, raw) < 0 then take() end
+  describe_columns(self)
+  self.cells = ffi.gc(C.chute_cells_new(#self.fields), C.chute_cells_free)
+  if self.cells == nil then fail "out of memory" end
+  self.reader = row.generate(self.cells, self.fields)
+  self.fill = row.filler(self)
+  return self
+end
+
+--- What went wrong, as one line, where it was the definition's fault; else rethrown.
+local function complaint(problem)
+  if type(problem) == "table" and problem.schema then return problem.schema end
+  error(problem, 0)
+end
+
+--- Compiles a definition (a table as a schema script returns it). Throws at the caller's level,
+-- naming the column.
+function M.new(def, level)
+  level = (level or 1) + 1
+  if M.is(def) then return def end
+  if type(def) ~= "table" then errors.throw("a schema is a table, not a " .. type(def), level) end
+  local ok, result = pcall(compile, def)
+  if not ok then errors.throw("schema: " .. complaint(result), level) end
+  return result
+end
+
+function M.is(value) return getmetatable(value) == Schema end
+
+-- ---- scripts --------------------------------------------------------------------------------
+
+--- The line of the script that most likely holds what a complaint names: the quoted column name,
+-- on a line of its own spec. Tables do not know the lines that made them.
+local function find_line(path, complaint_text)
+  local name = complaint_text:match "^column '(.-)':"
+  local file = name and io.open(path)
+  if not file then return nil end
+  local found, number = nil, 0
+  for line in file:lines() do
+    number = number + 1
+    if line:find('"' .. name .. '"', 1, true) or line:find("'" .. name .. "'", 1, true) then
+      found = number
+      if line:find "{" then break end
+    end
+  end
+  file:close()
+  return found
+end
+
+--- Loads and compiles a schema script. Throws with file, line and column named.
+function M.load(path, level)
+  level = (level or 1) + 1
+  if type(path) ~= "string" then errors.throw("load takes the path of a schema script", level) end
+  local chunk, syntax = loadfile(path)
+  if not chunk then errors.throw(syntax, level) end
+  local ran, def = pcall(chunk)
+  if not ran then errors.throw(def, level) end
+  if type(def) ~= "table" then
+    errors.throw(("%s: the script returns a %s, not a schema table"):format(path, type(def)), level)
+  end
+  local ok, result = pcall(compile, def)
+  if not ok then
+    local text = complaint(result)
+    local line = find_line(path, text)
+    errors.throw(("%s:%s %s"):format(path, line and line .. ":" or "", text), level)
+  end
+  result.path = path
+  return result
+end
+
+-- ---- methods --------------------------------------------------------------------------------
+
+--- The bytes of one row as RowBinary, without the format's header; or nil, err.
+function Schema:encode(values)
+  local scratch = self.scratch
+  if not scratch then
+    scratch = C.chute_buffer_new(self.ptr, SCRATCH_CEILING, raw)
+    if scratch == nil then return nil, errors.take() end
+    self.scratch = ffi.gc(scratch, C.chute_buffer_free)
+  end
+  C.chute_buffer_reset(scratch)
+  local len = ffi.new "size_t[1]"
+  C.chute_buffer_data(scratch, len)
+  local header = tonumber(len[0])
+  local mapped, filtered, err = self:read(values)
+  if not mapped then return nil, err or filtered end
+  if C.chute_buffer_add(scratch, self.cells, raw) < 0 then
+    return nil, errors.take(nil, self.names)
+  end
+  local data = C.chute_buffer_data(scratch, len)
+  return ffi.string(data + header, tonumber(len[0]) - header)
+end
+
+--- Reads a row into the cells. true; or nil, "filtered"; or nil, nil, err.
+function Schema:read(values)
+  local problem, column = self.fill(values)
+  if problem == nil then return true end
+  if problem == "filtered" then return nil, "filtered" end
+  return nil, nil, M.row_error(self, problem, column)
+end
+
+--- A row's error found in Lua, before the encoder saw it.
+function M.row_error(self, problem, column)
+  local name = column and self.names[column + 1]
+  local message = tostring(problem)
+  if name then message = ("column '%s': %s"):format(name, message) end
+  return errors.new("row", message, { column = name })
+end
+
+--- The generated Lua that reads a row's values into cells.
+function Schema:source() return self.reader.source end
+
+--- The compiled chain of closures, one link a line.
+function Schema:explain()
+  local size = tonumber(C.chute_schema_explain(self.ptr, nil, 0)) + 1
+  local out = ffi.new("char[?]", size)
+  C.chute_schema_explain(self.ptr, out, size)
+  return ffi.string(out)
+end
+
+Schema.__tostring = function(self)
+  return ("chute.schema: %s, %d columns, %s"):format(self.table or "no table", #self.columns,
+    self.format)
+end
+
+return M

@@ -1,0 +1,20 @@
+--- Values that plain Lua has no word for.
+local M = {}
+
+--- An explicit NULL. cjson's and ngx's null are taken as the same.
+M.null = setmetatable({}, {
+  __tostring = function() return "NULL" end,
+  __newindex = function() error("chute.null cannot be changed", 2) end,
+  __metatable = "chute.null",
+})
+
+M.Pairs = {}
+
+--- A map as a list of pairs { {key, value}, … }: for keys that are no Lua keys (64-bit cdata are
+-- compared by identity there), for an order, or for a key twice. Marks and returns the table.
+function M.pairs(list)
+  if type(list) ~= "table" then error("chute.pairs takes a list of {key, value}", 2) end
+  return setmetatable(list, M.Pairs)
+end
+
+return M
