@@ -1,8 +1,8 @@
 --- Where the bytes of an input come from: a file, standard input, or a text.
 --
--- A source has `name` (for messages), `:read(want)` and `:close()`. read returns the next block,
--- as soon as there is one and at most `want` bytes of it; nil at the end; nil and a message
--- where reading fails.
+-- A source has `name` (for messages), `:read(want)` and `:close()`; one of a file counts the
+-- bytes `taken`. read returns the next block, as soon as there is one and at most `want` bytes of
+-- it; nil at the end; nil and a message where reading fails.
 local ffi = require "ffi"
 local bit = require "bit"
 
@@ -38,9 +38,12 @@ end
 function File:read(want)
   local buffer = self:room(want)
   while not self.closed do
-    if self.before_read and not self.before_read(self.fd) then return nil end
+    if self.before_read and not self.before_read(self.fd) then return nil, "interrupted" end
     local got = tonumber(C.read(self.fd, buffer, want))
-    if got > 0 then return ffi.string(buffer, got) end
+    if got > 0 then
+      self.taken = self.taken + got
+      return ffi.string(buffer, got)
+    end
     if got == 0 then return nil end
     if ffi.errno() ~= EINTR then return nil, system_error() end
   end
@@ -53,7 +56,7 @@ function File:close()
 end
 
 --- Opens a file; "-" is standard input. Returns a source, or nil and a message.
--- `before_read(fd)`, where given, is called before each read: false ends the input there.
+-- `before_read(fd)`, where given, is called before each read: false fails the read.
 function source.open(path, before_read)
   local fd = 0
   if path ~= "-" then
@@ -61,7 +64,7 @@ function source.open(path, before_read)
     if fd < 0 then return nil, system_error() end
   end
   local name = path == "-" and "<stdin>" or path
-  return setmetatable({ name = name, fd = fd, capacity = 0, before_read = before_read }, File)
+  return setmetatable({ name = name, fd = fd, capacity = 0, taken = 0, before_read = before_read }, File)
 end
 
 local Text = {}

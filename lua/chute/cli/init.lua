@@ -1,0 +1,42 @@
+--- The command line: `chute insert`, `chute query`, `chute check`.
+local argparse = require "argparse"
+local fail = require "chute.cli.fail"
+
+local cli = {}
+
+-- In the order of the help.
+local commands = { "insert", "query", "check" }
+
+local EXIT_CODES = [[
+Exit codes:
+   0  all is well: every row was acknowledged
+   1  some records were rejected, the rest was delivered; check: the schema is faulty
+   2  wrong usage, or a schema or file that cannot be read or written
+   3  the server could not be reached, or refused; insert: rows are undelivered
+   4  an error inside chute
+ 130  stopped by SIGINT (143: by SIGTERM), what was accepted having been sent]]
+
+local function build_parser(runs)
+  local parser = argparse("chute", "Puts rows into ClickHouse.", EXIT_CODES)
+  parser:require_command(true)
+  parser:command_target "command"
+  for _, name in ipairs(commands) do
+    local command = require("chute.cli." .. name)
+    command.declare(parser:command(name))
+    runs[name] = command.run
+  end
+  return parser
+end
+
+--- Runs the command line `arguments` (a list of texts) and returns the exit code.
+function cli.main(arguments)
+  local runs = {}
+  local ok, args = build_parser(runs):pparse(arguments)
+  if not ok then return fail(2, args .. " (chute --help tells more)") end
+  local code
+  ok, code = xpcall(runs[args.command], debug.traceback, args)
+  if not ok then return fail(4, code) end
+  return code
+end
+
+return cli
