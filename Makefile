@@ -11,7 +11,7 @@ DESTDIR ?=
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wconversion
 ALL_CFLAGS := -std=gnu11 -fPIC -fvisibility=hidden -D_GNU_SOURCE $(WARNINGS) $(CFLAGS)
-LIBS := -lcurl -lzstd -llz4 -ldl -lpthread
+LIBS := -lcurl -lzstd -llz4 -ldl -lm -lpthread
 # nodelete: the threads run this code, so lua_close must not unmap it.
 LINK := -shared -Wl,-z,nodelete -Wl,-z,defs
 
@@ -71,12 +71,13 @@ deps:
 ## deps-test: install what test and check need
 deps-test:
 	@.ci/debian install $(DEPS) $(DEPS_TEST)
-	@$(MAKE) --no-print-directory downloads $(CACHE)/luajit/usr/bin/luajit
+	@$(MAKE) --no-print-directory downloads plain-luajit
 
 # The package's name and version are in the stamp's name: another version is another stamp.
 CHDB_STAMP := $(CACHE)/chdb/.is-$(notdir $(CHDB))
 VEGA_STAMP := $(CACHE)/vega-datasets/.is-$(VEGA)
 downloads: $(CHDB_STAMP) $(VEGA_STAMP)
+	@:
 
 $(CHDB_STAMP):
 	@.ci/npm $(CHDB) $(CHDB_SHA) $(@D) && touch $@
@@ -85,6 +86,9 @@ $(VEGA_STAMP):
 	@.ci/npm $(VEGA) $(VEGA_SHA) $(@D) && touch $@
 
 # LuaJIT as it is without OpenResty's additions: the package conflicts with luajit2.
+plain-luajit: $(CACHE)/luajit/usr/bin/luajit
+	@:
+
 $(CACHE)/luajit/usr/bin/luajit:
 	@.ci/debian unpack luajit $(CACHE)/luajit
 
@@ -177,5 +181,5 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | sort
 
-.PHONY: build deps deps-test downloads demo test spec env bench check lint c-tests sanitize \
+.PHONY: build deps deps-test downloads plain-luajit demo test spec env bench check lint c-tests sanitize \
   run-c-tests run-lua-asan install rock-install fmt clean help
