@@ -24,7 +24,7 @@ function check.run(args)
   if not ok then return fail(1, schema) end
   local line = ("%%-%ds  %%s\n"):format(width_of(schema.columns))
   for _, column in ipairs(schema.columns) do io.write(line:format(column.name, column.type)) end
-  io.write(("ok: %d columns of %s\n"):format(#schema.columns, schema.table))
+  io.write(("ok: %d columns of %s\n"):format(#schema.columns, schema.table or "no table"))
   return 0
 end
 

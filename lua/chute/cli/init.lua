@@ -5,7 +5,11 @@ local fail = require "chute.cli.fail"
 local cli = {}
 
 -- In the order of the help.
-local commands = { "insert", "query", "check" }
+local commands = {
+  { name = "insert", code = require "chute.cli.insert" },
+  { name = "query", code = require "chute.cli.query" },
+  { name = "check", code = require "chute.cli.check" },
+}
 
 local EXIT_CODES = [[
 Exit codes:
@@ -16,25 +20,26 @@ Exit codes:
    4  an error inside chute
  130  stopped by SIGINT (143: by SIGTERM), what was accepted having been sent]]
 
-local function build_parser(runs)
+local function build_parser()
   local parser = argparse("chute", "Puts rows into ClickHouse.", EXIT_CODES)
   parser:require_command(true)
   parser:command_target "command"
-  for _, name in ipairs(commands) do
-    local command = require("chute.cli." .. name)
-    command.declare(parser:command(name))
-    runs[name] = command.run
-  end
+  for _, command in ipairs(commands) do command.code.declare(parser:command(command.name)) end
   return parser
+end
+
+local function run_of(name)
+  for _, command in ipairs(commands) do
+    if command.name == name then return command.code.run end
+  end
 end
 
 --- Runs the command line `arguments` (a list of texts) and returns the exit code.
 function cli.main(arguments)
-  local runs = {}
-  local ok, args = build_parser(runs):pparse(arguments)
+  local ok, args = build_parser():pparse(arguments)
   if not ok then return fail(2, args .. " (chute --help tells more)") end
   local code
-  ok, code = xpcall(runs[args.command], debug.traceback, args)
+  ok, code = xpcall(run_of(args.command), debug.traceback, args)
   if not ok then return fail(4, code) end
   return code
 end

@@ -12,6 +12,7 @@ local summary = require "chute.cli.summary"
 local insert = {}
 
 function insert.declare(command)
+  command:summary "Puts the records of files into a table."
   command:description("Puts the records of files into the schema's table.\n\n"
     .. "A record that cannot be read or does not fit its columns is counted, named by file and\n"
     .. "line, and left out. Nothing is sent before every file has been opened.")

@@ -1,5 +1,5 @@
 --- `chute query`: sends one statement and prints what comes back.
-local fail = require "chute.fail"
+local fail = require "chute.cli.fail"
 local chute = require "chute"
 local connection = require "chute.cli.connection"
 local ffi = require "ffi"

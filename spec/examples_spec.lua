@@ -1,0 +1,124 @@
+-- The example schemas, and the demo's numbers against the files themselves.
+local cjson = require "cjson"
+local process = require "spec.support.process"
+local server = require "spec.support.server"
+
+local DATA = ".cache/vega-datasets/data/"
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+-- Runs a program: its exit code, output and errors.
+local function run(argv)
+  local dir = process.make_dir()
+  finally(function() process.remove_dir(dir) end)
+  local child = process.spawn { argv = argv, stdout = true, log = dir .. "/stderr" }
+  local lines = {}
+  while true do
+    local line, why = child:read_line(120)
+    if not line then
+      assert.are.equal("end", why)
+      break
+    end
+    lines[#lines + 1] = line
+  end
+  return assert(child:wait(60)), table.concat(lines, "\n") .. "\n", read(dir .. "/stderr")
+end
+
+-- Median as quantileExact has it: the element at floor(n / 2), counted from 0.
+local function median(list)
+  table.sort(list)
+  return list[math.floor(#list / 2) + 1]
+end
+
+-- The airport where one waits longest, from the file as a whole.
+local function slowest_airport(flights)
+  local delays = {}
+  for _, flight in ipairs(flights) do
+    local list = delays[flight.origin] or {}
+    delays[flight.origin] = list
+    list[#list + 1] = flight.delay
+  end
+  local worst
+  for origin, list in pairs(delays) do
+    if #list >= 200 then
+      local middle = median(list)
+      if not worst or middle > worst.median then worst = { origin = origin, flights = #list, median = middle } end
+    end
+  end
+  return worst
+end
+
+-- Strikes and dollars while approaching: a file without quotes splits at its commas.
+local function approaches()
+  local rows, strikes, dollars = 0, 0, 0
+  for line in io.lines(DATA .. "birdstrikes.csv") do
+    local fields = {}
+    for field in (line:gsub("\r$", "") .. ","):gmatch "([^,]*)," do fields[#fields + 1] = field end
+    rows = rows + 1
+    if fields[7] == "Approach" then
+      strikes = strikes + 1
+      dollars = dollars + tonumber(fields[11]) + tonumber(fields[12])
+    end
+  end
+  return rows - 1, strikes, dollars
+end
+
+describe("the demo #chdb", function()
+  it("prints what the files hold", function()
+    local code, out, err = run { "luajit", "examples/demo.lua" }
+    assert.are.equal("", err)
+    assert.are.equal(0, code)
+    local flights = cjson.decode(read(DATA .. "flights-20k.json"))
+    local rows, strikes, dollars = approaches()
+    assert.matches("flights +│ +" .. #flights .. " ", out)
+    assert.matches("birdstrikes +│ +" .. rows .. " ", out)
+    local worst = slowest_airport(flights)
+    assert.matches(("1%%. │ %s +│ +%d │ +%d │"):format(worst.origin, worst.flights, worst.median), out)
+    assert.matches(("│ Approach +│ +%d │.*│ +%d │"):format(strikes, dollars), out)
+    for _, count in ipairs { #flights, rows } do
+      assert.matches("offered +" .. count .. "\nacked +" .. count .. "\nrejected +0\n", out)
+    end
+  end)
+end)
+
+describe("the page view example", function()
+  it("is a row whatever the event leaves out", function()
+    local database = server.shared.chdb():database()
+    local dir = process.make_dir()
+    finally(function()
+      database:drop()
+      process.remove_dir(dir)
+    end)
+    database:query(read "examples/pageview.sql")
+    local script = read "examples/pageview.lua":gsub('"pageviews"', ('"%s.pageviews"'):format(database.name))
+    local events = '{"name":"pageview"}\n{"user_id":18167959095776540841}\n'
+    for name, text in pairs { ["s.lua"] = script, ["e.ndjson"] = events } do
+      local file = assert(io.open(dir .. "/" .. name, "w"))
+      file:write(text)
+      file:close()
+    end
+    local code, _, err = run { "bin/chute", "insert", dir .. "/s.lua", dir .. "/e.ndjson", "--to", database.url }
+    assert.are.equal("", err)
+    assert.are.equal(0, code)
+    assert.are.equal("\t18167959095776540841\t[]\t\\N\npageview\t0\t[]\t\\N\n", database:query [[
+      SELECT name, user_id, meta.key, revenue_source_amount FROM pageviews ORDER BY name FORMAT TabSeparated]])
+  end)
+
+  it("has the columns of its table", function()
+    local code, out = run { "bin/chute", "check", "examples/pageview.lua" }
+    assert.are.equal(0, code)
+    assert.matches("ok: 29 columns of pageviews\n$", out)
+    local table_columns = {}
+    for name, kind in read "examples/pageview.sql":gmatch "\n    `?([%w_.]+)`? ([^\n]+)" do
+      table_columns[#table_columns + 1] = name .. " " .. kind:gsub(",$", ""):gsub("Decimal64%(3%)", "Decimal(18, 3)")
+    end
+    local columns = {}
+    for name, kind in out:gmatch "([%w_.]+)  +([^\n]+)\n" do columns[#columns + 1] = name .. " " .. kind end
+    assert.are.same(table_columns, columns)
+  end)
+end)
