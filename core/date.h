@@ -23,14 +23,14 @@ int32_t chute_days_from_civil(int32_t year, uint32_t month, uint32_t day);
 /* YYYY-MM-DD: four, two and two digits, a day that exists. */
 int chute_parse_date(const char *s, size_t n, int32_t *days);
 
-/* The last hour that a column saw: "YYYY-MM-DD?HH" and its start, in seconds since the epoch.
- * Texts that begin with the same 13 bytes cost a compare and an add. Zeroed: nothing seen. A
- * cache belongs to one zone and one thread. Only hours whose offset is the same throughout are
- * kept. */
+/* The last hour that a column saw: texts that begin with the same 13 bytes, "YYYY-MM-DD?HH", cost
+ * a compare and an add. Zeroed: nothing seen. A cache belongs to one zone and one thread. */
 struct chute_date_cache {
-    char text[16]; /* the 13 bytes, zeroes after */
-    int64_t start;
-    bool valid;
+    char text[13];
+    bool seen;
+    bool steady;   /* the offset is the same throughout the hour: `start` can be added to */
+    int64_t local; /* the hour's start in seconds, of a clock in UTC that shows it */
+    int64_t start; /* its start as an instant */
 };
 
 /* ISO 8601: YYYY-MM-DD, or YYYY-MM-DD, 'T', 't' or a blank, HH:MM[:SS[.fraction]] (or a comma),
