@@ -1,5 +1,6 @@
 #include "number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -226,12 +227,30 @@ static double round_digits(double value, int precision, struct scanned *out) {
     return slow_value(out);
 }
 
+/* The next number of so many digits; false where the last is a 9, which shorter ones cover. */
+static bool next_up(struct scanned *n, size_t precision) {
+    for (; n->count < precision; n->exponent--) n->digits[n->count++] = '0';
+    if (n->digits[n->count - 1] == '9') return false;
+    n->digits[n->count - 1]++;
+    return true;
+}
+
+/* The doubles around a power of two are twice as far above it as below, so that the shortest text
+ * may be the second nearest of its length. */
+static bool reads_back(double value, int precision, bool power_of_two, struct scanned *n) {
+    if (round_digits(value, precision, n) == value) return true;
+    return power_of_two && next_up(n, (size_t)precision) && slow_value(n) == value;
+}
+
+/* Numbers too small to have all their bits may need fewer than 15 digits. */
 size_t chute_double_digits(double value, char *digits, int *exponent) {
     size_t count = few_digits(value, digits, exponent);
     if (count) return count;
     struct scanned n;
-    for (int precision = 15; precision <= 17; precision++)
-        if (round_digits(value, precision, &n) == value) break;
+    int binary_exponent, precision = value < DBL_MIN ? 1 : 15;
+    bool power_of_two = frexp(value, &binary_exponent) == 0.5;
+    while (precision < 17 && !reads_back(value, precision, power_of_two, &n)) precision++;
+    if (precision == 17) round_digits(value, precision, &n);
     *exponent = n.exponent + (int)n.count;
     memcpy(digits, n.digits, n.count);
     return n.count;
