@@ -2,6 +2,7 @@
 
 local ffi = require "ffi"
 local cjson = require "cjson"
+local http = require "spec.support.http"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
 
@@ -162,6 +163,7 @@ describe("chserver", function()
       refused(73, 404, "SELECT 1 FORMAT Nonesuch")
       refused(395, 500, "SELECT throwIf(1)")
       refused(48, 501, "SELECT 1", { params = { session_id = "s" } })
+      refused(48, 501, "INSERT INTO t SELECT a FROM input('a UInt8') FORMAT CSV", { body = "1" })
     end)
 
     it("lets a GET read only", function()
@@ -178,6 +180,15 @@ describe("chserver", function()
       refused(117, 400, INSERT, { body = (ROWS:gsub("Int64", "UInt8")) })
       refused(73, 404, "INSERT INTO t FORMAT Nonesuch", { body = "x" })
       refused(78, 404, "INSERT INTO t FROM INFILE '/etc/passwd' FORMAT CSV")
+      assert.equal("", stored())
+    end)
+
+    it("drops a body that is cut short", function()
+      fresh_table()
+      local params = { query = "INSERT INTO t FORMAT RowBinary", database = db.name }
+      local answer = http.request { port = db.port, path = "/?" .. http.query_string(params), body = row(1, "x"),
+        length = 100 }
+      assert.is_nil(answer)
       assert.equal("", stored())
     end)
 

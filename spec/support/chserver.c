@@ -9,6 +9,7 @@
 #include "chserver.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <microhttpd.h>
 #include <poll.h>
@@ -76,22 +77,30 @@ static int block_signals(void) {
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static void wait_for_end(int signals, bool exit_with_stdin) {
-    struct pollfd fds[2] = {{signals, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
+/* Takes stdin away from libchdb, which may read and close it; -1 on failure. */
+static int take_stdin(void) {
+    int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_RDONLY);
+    if (kept < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0) return -1;
+    close(null);
+    return kept;
+}
+
+static void wait_for_end(int signals, int watched) {
+    struct pollfd fds[2] = {{signals, POLLIN, 0}, {watched, POLLIN, 0}};
     for (;;) {
-        if (poll(fds, exit_with_stdin ? 2 : 1, -1) < 0) continue;
+        if (poll(fds, 2, -1) < 0) continue;
         if (fds[0].revents) return;
         char ignored[256];
-        if (fds[1].revents && read(STDIN_FILENO, ignored, sizeof ignored) <= 0) return;
+        if (fds[1].revents && read(watched, ignored, sizeof ignored) <= 0) return;
     }
 }
 
-static int serve(const struct arguments *args, int signals) {
+static int serve(const struct arguments *args, int signals, int watched) {
     struct MHD_Daemon *daemon = ch_http_start(&args->options);
     if (!daemon) return fprintf(stderr, "chserver: cannot listen: %s\n", strerror(errno)), 1;
     printf("listening %u\n", MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port);
     fflush(stdout);
-    wait_for_end(signals, args->exit_with_stdin);
+    wait_for_end(signals, watched);
     MHD_stop_daemon(daemon);
     return 0;
 }
@@ -107,8 +116,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     int signals = block_signals();
-    if (signals < 0 || ch_engine_open(args.library, args.path)) return 1;
-    int code = serve(&args, signals);
+    int watched = args.exit_with_stdin ? take_stdin() : -1; /* poll passes over -1 */
+    if (signals < 0 || (args.exit_with_stdin && watched < 0) ||
+        ch_engine_open(args.library, args.path))
+        return 1;
+    int code = serve(&args, signals, watched);
     ch_engine_close();
     return code;
 }

@@ -77,9 +77,9 @@ static void add_summary(struct MHD_Response *response, const struct ch_result *r
     struct ch_buf summary = {0};
     ch_buf_print(&summary,
                  "{\"read_rows\":\"%lu\",\"read_bytes\":\"%lu\",\"written_rows\":\"%lu\","
-                 "\"written_bytes\":\"%lu\",\"total_rows_to_read\":\"0\",\"result_rows\":\"%lu\"}",
-                 result->read_rows, result->read_bytes, result->written_rows, result->written_bytes,
-                 result->written_rows);
+                 "\"written_bytes\":\"%lu\",\"total_rows_to_read\":\"0\"}",
+                 result->read_rows, result->read_bytes, result->written_rows,
+                 result->written_bytes);
     ch_buf_add(&summary, "", 1);
     add_header(response, "X-ClickHouse-Summary", summary.at);
     ch_buf_free(&summary);

@@ -151,13 +151,12 @@ static int take_format(struct lexer *lex, struct token keyword, struct ch_sql *s
     return 0;
 }
 
-static void take_values(const struct lexer *lex, struct token keyword, struct ch_sql *sql) {
+static void take_values(struct token keyword, struct ch_sql *sql) {
     sql->has_data = true;
     sql->format_at = keyword.start;
     sql->format = "Values";
     sql->format_len = strlen("Values");
     sql->data_at = keyword.end;
-    (void)lex;
 }
 
 /* SETTINGS name = … */
@@ -180,7 +179,7 @@ static int scan_insert(struct lexer *lex, struct ch_sql *sql, struct ch_error *e
         if (starts_settings(lex, token)) settings_at = token.start;
         bool format = is(lex, token, "FORMAT") && peek(lex).kind == TOKEN_WORD;
         if (!format && !is(lex, token, "VALUES")) continue;
-        if (!format) take_values(lex, token, sql);
+        if (!format) take_values(token, sql);
         if (format && take_format(lex, token, sql, err)) return -1;
         sql->infile_at = settings_at ? settings_at : sql->format_at;
         return 1;
@@ -201,9 +200,17 @@ static void note_format(struct lexer *lex, struct ch_sql *sql) {
     sql->format_len = name.end - name.start;
 }
 
+/* libchdb would read the rows of input() from the process's stdin. */
+static int refuse_input(const struct lexer *lex, struct token token, struct ch_error *err) {
+    if (!is(lex, token, "input") || !is(lex, peek(lex), "(")) return 0;
+    return ch_fail(err, CH_NOT_IMPLEMENTED, "NOT_IMPLEMENTED",
+                   "This test server does not read input()");
+}
+
 static int scan_plain(struct lexer *lex, struct ch_sql *sql, struct ch_error *err) {
     struct token token;
     while ((token = next(lex)).kind != TOKEN_END) {
+        if (refuse_input(lex, token, err)) return -1;
         if (lex->depth > 0) continue;
         if (is(lex, token, "FORMAT")) note_format(lex, sql);
         if (is(lex, token, ";") && peek(lex).kind != TOKEN_END)

@@ -12,6 +12,7 @@ int getsockname(int fd, void *address, unsigned *len);
 int setsockopt(int fd, int level, int name, const void *value, unsigned len);
 long send(int fd, const void *bytes, size_t len, int flags);
 long recv(int fd, void *bytes, size_t len, int flags);
+int shutdown(int fd, int how);
 int close(int fd);
 char *strerror(int number);
 ]]
@@ -22,6 +23,7 @@ local timeval_t = ffi.typeof "struct { long s, us; }[1]"
 local bytes_t = ffi.typeof "uint8_t[?]"
 local unsigned1_t = ffi.typeof "unsigned[1]"
 local AF_INET, SOCK_STREAM, SOCK_CLOEXEC, MSG_NOSIGNAL = 2, 1, 0x80000, 0x4000
+local SHUT_WR = 1
 local SOL_SOCKET, SO_RCVTIMEO, SO_SNDTIMEO = 1, 20, 21
 
 local http = {}
@@ -106,7 +108,7 @@ local function head_of(options)
     "Host: 127.0.0.1:" .. options.port,
     "Connection: close",
   }
-  if options.body then lines[#lines + 1] = "Content-Length: " .. #options.body end
+  if options.body then lines[#lines + 1] = "Content-Length: " .. (options.length or #options.body) end
   for name, value in pairs(options.headers or {}) do lines[#lines + 1] = name .. ": " .. value end
   return table.concat(lines, "\r\n") .. "\r\n\r\n"
 end
@@ -144,12 +146,14 @@ local function parse(text)
 end
 
 --- Sends a request without waiting for its answer.
--- options: port, method, path, headers (name → value), body, timeout (seconds without a byte; 30).
+-- options: port, method, path, headers (name → value), body, timeout (seconds without a byte; 30),
+-- length (the Content-Length to claim: the sending side is closed after the body then).
 -- nil and a message where there is no connection.
 function http.start(options)
   local fd, err = open(options.port, options.timeout or 30)
   if not fd then return nil, err end
   if send_all(fd, head_of(options)) and options.body then send_all(fd, options.body) end
+  if options.length then C.shutdown(fd, SHUT_WR) end
   return setmetatable({ fd = fd }, pending)
 end
 

@@ -130,6 +130,7 @@ local function write_file(path, text)
 end
 
 local function fail(self, what)
+  self.stopped = true
   self.child:stop(0)
   local log = read_file(self.dir .. "/log"):sub(-4000)
   process.remove_dir(self.dir)
@@ -152,11 +153,27 @@ function instance:stop()
   if code ~= 0 then error(("%s ended with %d\n%s"):format(self.what, code, log), 2) end
 end
 
+-- What a sanitizer run preloads into this process is not for theirs.
+local CLEAN = { LD_PRELOAD = false, PATH = os.getenv "PATH" .. ":/usr/sbin" }
+
+-- One that nobody stopped, as where a script broke off, ends with the Lua state.
+local function guard(self)
+  local proxy = newproxy(true)
+  getmetatable(proxy).__gc = function()
+    if self.stopped then return end
+    self.child:stop(0)
+    process.remove_dir(self.dir)
+  end
+  return proxy
+end
+
 local function new(what, child, dir, port)
-  return setmetatable({
+  local self = setmetatable({
     what = what, child = child, pid = child.pid, dir = dir, port = port,
     url = port and "http://127.0.0.1:" .. port,
   }, instance)
+  self.guard = guard(self)
+  return self
 end
 
 local function chserver_argv(dir, options)
@@ -180,7 +197,8 @@ end
 function server.chdb(options)
   local dir = process.make_dir()
   local child = process.spawn {
-    argv = chserver_argv(dir, options or {}), stdin = true, stdout = true, log = dir .. "/log", die_with_parent = true,
+    argv = chserver_argv(dir, options or {}), stdin = true, stdout = true, log = dir .. "/log",
+    die_with_parent = true, env = CLEAN,
   }
   local self = new("chserver", child, dir)
   local line, why = child:read_line(START_SECONDS)
@@ -227,7 +245,7 @@ local function start_18(options)
   write_file(dir .. "/users.xml", USERS_18)
   local child = process.spawn {
     argv = { "clickhouse-server", "--config-file=" .. dir .. "/config.xml" }, log = dir .. "/log",
-    die_with_parent = true, env = { PATH = os.getenv "PATH" .. ":/usr/sbin" },
+    die_with_parent = true, env = CLEAN,
   }
   local self = new("clickhouse-server 18.16", child, dir, http_port)
   if self:ping(START_SECONDS) then return self end
