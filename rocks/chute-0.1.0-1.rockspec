@@ -26,7 +26,8 @@ build = {
   -- One target builds and installs: it builds in a temporary folder, not in the source tree.
   build_pass = false,
   install_target = "rock-install",
-  install_variables = {
+  variables = {
+    CFLAGS = "$(CFLAGS)",
     LUADIR = "$(LUADIR)",
     LIBDIR = "$(LIBDIR)",
     BINDIR = "$(BINDIR)",
