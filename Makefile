@@ -112,7 +112,7 @@ $(BUILD)/spec/%_test: spec/core/%_test.c $(wildcard spec/core/*.h) $(OBJECTS)
 # A process of its own, never under a sanitizer (libchdb crashes there): always in build/.
 $(CHSERVER): $(wildcard spec/support/chserver*.[ch]) Makefile
 	@mkdir -p $(@D)
-	cc -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -g $(filter %.c,$^) \
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -g $(filter %.c,$^) \
 	  -lmicrohttpd -lzstd -llz4 -ldl -lpthread -o $@
 
 ## env: what to eval for using the built checkout uninstalled: eval "$(make -s env)"
