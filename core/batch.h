@@ -1,6 +1,6 @@
-/* batch: a sealed buffer and what its INSERT needs. It never changes again, but for the body that
- * the compressor gives it and the outcome that the sender writes. One thread holds it at a time:
- * stream → compressor → I/O thread → done. */
+/* batch: a buffer and what its INSERT needs. Once sealed it never changes again, but for the body
+ * that the compressor gives it and the outcome that the sender writes. One thread holds it at a
+ * time: stream → compressor → I/O thread → done. */
 #ifndef CHUTE_BATCH_H
 #define CHUTE_BATCH_H
 
@@ -29,14 +29,26 @@ struct chute_batch {
     void *owner;
 };
 
-/* Seals `buffer` (taken) into a batch with a fresh token. NULL: out of memory or randomness, and
- * the buffer stays the caller's. */
+/* A batch around an empty `buffer` (taken), with a fresh token. NULL: out of memory or
+ * randomness, and the buffer stays the caller's. */
 chute_batch *chute_batch_new(chute_buffer *buffer, chute_insert *insert, chute_error *err);
-void chute_batch_free(chute_batch *batch); /* frees the buffer too, if it still has one */
+
+/* Takes the buffer's rows as they now are: nothing more may be added. */
+void chute_batch_seal(chute_batch *batch);
+
+/* Makes it as new: no rows, no body, no outcome, another token (a token is never used twice).
+ * 0; or CHUTE_E_SYSTEM without randomness: the batch is then of no use. */
+int chute_batch_renew(chute_batch *batch);
+
+void chute_batch_free(chute_batch *batch); /* taken, buffer and body with it; NULL is fine */
 
 /* Hands a batch (taken) to the pool: never blocks, never fails; `done` tells the rest. The caller
  * bounds how many it has in flight. (pool.c) */
 void chute_pool_submit(chute_pool *pool, chute_batch *batch);
+
+/* How many batches the pool can have under way at a time, compressing and sending: more than that
+ * only wait. (pool.c) */
+uint32_t chute_pool_window(const chute_pool *pool);
 
 /* One more reference to a pool; chute_pool_close gives it back. (pool.c) */
 chute_pool *chute_pool_keep(chute_pool *pool);

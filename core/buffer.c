@@ -26,7 +26,7 @@ static uint64_t load(const chute_buffer *buffer) {
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-static chute_buffer *new_buffer(chute_schema *schema, size_t capacity, size_t ceiling, int flags,
+static chute_buffer *new_buffer(chute_schema *schema, size_t capacity, size_t ceiling,
                                 chute_error *err) {
     if (!schema->encoder || ceiling == 0 || ceiling > CHUTE_BUFFER_MAX_BYTES - schema->header_len) {
         chute_fail(err, CHUTE_E_ARG, "a buffer needs a compiled schema and a size it can have");
@@ -38,7 +38,7 @@ static chute_buffer *new_buffer(chute_schema *schema, size_t capacity, size_t ce
     buffer->capacity = capacity;
     buffer->ceiling = ceiling;
     buffer->data = mmap(NULL, mapped(buffer, capacity), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (buffer->data == MAP_FAILED) goto no_memory;
     memcpy(buffer->data, schema->header, schema->header_len);
     buffer->schema = chute_schema_keep(schema);
@@ -51,11 +51,23 @@ no_memory:
 
 chute_buffer *chute_buffer_new(chute_schema *schema, size_t ceiling, chute_error *err) {
     size_t capacity = ceiling < FIRST_CAPACITY ? ceiling : FIRST_CAPACITY;
-    return new_buffer(schema, capacity, ceiling, 0, err);
+    return new_buffer(schema, capacity, ceiling, err);
 }
 
-chute_buffer *chute_buffer_new_full(chute_schema *schema, size_t ceiling, chute_error *err) {
-    return new_buffer(schema, ceiling, ceiling, MAP_POPULATE, err);
+/* Touches each page once: a fault here is a fault that no row waits for. */
+static void warm_up(chute_buffer *buffer, size_t warm) {
+    size_t end = warm < buffer->ceiling ? warm : buffer->ceiling;
+    for (size_t at = buffer->header_len; at < buffer->header_len + end; at += 4096)
+        ((volatile uint8_t *)buffer->data)[at] = 0;
+}
+
+chute_buffer *chute_buffer_new_fixed(chute_schema *schema, size_t ceiling, size_t warm,
+                                     chute_error *err) {
+    chute_buffer *buffer = new_buffer(schema, ceiling, ceiling, err);
+    if (!buffer) return NULL;
+    buffer->fixed = true;
+    warm_up(buffer, warm);
+    return buffer;
 }
 
 void chute_buffer_free(chute_buffer *buffer) {
@@ -90,33 +102,32 @@ static void commit(chute_buffer *buffer, uint64_t word, size_t row_bytes) {
                           memory_order_release);
 }
 
-static int refuse_size(const chute_buffer *buffer, uint64_t word, size_t row_bytes,
+static int refuse_size(const chute_buffer *buffer, uint64_t number, size_t row_bytes,
                        chute_error *err) {
-    uint64_t rows = chute_word_rows(word);
+    uint64_t word = load(buffer);
     if (row_bytes <= buffer->ceiling)
         return chute_fail(err, CHUTE_E_FULL, "the buffer is full: %llu rows, %llu of %zu bytes",
-                          (unsigned long long)rows, (unsigned long long)chute_word_bytes(word),
-                          buffer->ceiling);
+                          (unsigned long long)chute_word_rows(word),
+                          (unsigned long long)chute_word_bytes(word), buffer->ceiling);
     chute_fail(err, CHUTE_E_ROW, "row %llu is larger (%zu bytes) than a batch may be (%zu bytes)",
-               (unsigned long long)rows + 1, row_bytes, buffer->ceiling);
-    if (err) err->row = (int64_t)rows + 1;
+               (unsigned long long)number, row_bytes, buffer->ceiling);
+    if (err) err->row = (int64_t)number;
     return CHUTE_E_ROW;
 }
 
 /* Close to the ceiling the row's bound may not fit where the row itself does: it is written
  * aside, then moved. */
 static __attribute__((cold)) int add_aside(chute_buffer *buffer, const chute_cells *cells,
-                                           size_t bound, chute_error *err) {
+                                           uint64_t number, size_t bound, chute_error *err) {
     uint64_t word = load(buffer);
     size_t bytes = chute_word_bytes(word);
     uint8_t *aside = malloc(bound + CHUTE_WIRE_SLACK);
     if (!aside) return chute_fail(err, CHUTE_E_NOMEM, "no memory for a row of %zu bytes", bound);
-    uint8_t *end =
-        chute_schema_encode(buffer->schema, cells, chute_word_rows(word) + 1, aside, err);
+    uint8_t *end = chute_schema_encode(buffer->schema, cells, number, aside, err);
     size_t row_bytes = end ? (size_t)(end - aside) : 0;
     int rc = CHUTE_E_ROW;
     if (end && row_bytes > buffer->ceiling - bytes)
-        rc = refuse_size(buffer, word, row_bytes, err);
+        rc = refuse_size(buffer, number, row_bytes, err);
     else if (end)
         rc = bytes + row_bytes > buffer->capacity ? grow(buffer, bytes + row_bytes, err) : CHUTE_OK;
     if (rc == CHUTE_OK) {
@@ -128,11 +139,17 @@ static __attribute__((cold)) int add_aside(chute_buffer *buffer, const chute_cel
 }
 
 int chute_buffer_add(chute_buffer *buffer, const chute_cells *cells, chute_error *err) {
+    return chute_buffer_add_numbered(buffer, cells, chute_word_rows(load(buffer)) + 1, err);
+}
+
+int chute_buffer_add_numbered(chute_buffer *buffer, const chute_cells *cells, uint64_t number,
+                              chute_error *err) {
     uint64_t word = load(buffer);
     size_t bytes = chute_word_bytes(word);
     size_t bound = chute_encoder_bound(buffer->schema->encoder, cells);
     if (bound > buffer->capacity - bytes) {
-        if (bound > buffer->ceiling - bytes) return add_aside(buffer, cells, bound, err);
+        if (buffer->fixed && word != 0) return CHUTE_E_FULL;
+        if (bound > buffer->ceiling - bytes) return add_aside(buffer, cells, number, bound, err);
         int rc = grow(buffer, bytes + bound, err);
         if (rc != CHUTE_OK) return rc;
     }
@@ -140,7 +157,7 @@ int chute_buffer_add(chute_buffer *buffer, const chute_cells *cells, chute_error
         return chute_fail(err, CHUTE_E_FULL, "the buffer is full: %llu rows",
                           (unsigned long long)chute_word_rows(word));
     uint8_t *out = buffer->data + buffer->header_len + bytes;
-    uint8_t *end = chute_schema_encode(buffer->schema, cells, chute_word_rows(word) + 1, out, err);
+    uint8_t *end = chute_schema_encode(buffer->schema, cells, number, out, err);
     if (!end) return CHUTE_E_ROW;
     commit(buffer, word, (size_t)(end - out));
     return CHUTE_OK;

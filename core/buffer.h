@@ -29,8 +29,8 @@ struct chute_buffer {
     size_t header_len;
     size_t capacity; /* bytes of rows that fit in `data` now */
     size_t ceiling;  /* bytes of rows it may grow to */
+    bool fixed;      /* a stream's: full as soon as a row's bound does not fit */
     _Atomic uint64_t word;
-    struct chute_buffer *next; /* in a list of spares: its owner's */
 };
 
 static inline uint64_t chute_word_rows(uint64_t word) {
@@ -40,7 +40,14 @@ static inline uint64_t chute_word_bytes(uint64_t word) {
     return word & CHUTE_BUFFER_MAX_BYTES;
 }
 
-/* A buffer with all of its memory mapped and faulted in at once: the streams' kind. */
-chute_buffer *chute_buffer_new_full(chute_schema *schema, size_t ceiling, chute_error *err);
+/* chute_buffer_add, with the number by which errors are to name the row. */
+int chute_buffer_add_numbered(chute_buffer *buffer, const chute_cells *cells, uint64_t number,
+                              chute_error *err);
+
+/* The streams' kind: all of its memory mapped, the first `warm` bytes faulted in, and never
+ * grown. It is full (CHUTE_E_FULL, `err` not filled) where a row's bound does not fit behind
+ * other rows, so that adding never allocates there. */
+chute_buffer *chute_buffer_new_fixed(chute_schema *schema, size_t ceiling, size_t warm,
+                                     chute_error *err);
 
 #endif
