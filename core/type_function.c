@@ -3,6 +3,7 @@
 
 #include "number.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -240,24 +241,46 @@ static int parse_text(struct chute_parser *p, bool versioned, const char **out) 
     return write_function(p, versioned, &text);
 }
 
-int chute_parse_function(struct chute_parser *p, struct chute_type *type, size_t at) {
-    bool simple = type->kind == CHUTE_TYPE_SIMPLE_AGGREGATE_FUNCTION;
+/* A server writes version 1 of the states of sumMap, minMap, maxMap and their kin where they do
+ * not aggregate a Map, and says so where the type does not. */
+static bool has_version_one(const struct chute_type *type) {
+    return (strncmp(type->args, "sumMap", 6) == 0 || strncmp(type->args, "minMap", 6) == 0 ||
+            strncmp(type->args, "maxMap", 6) == 0) &&
+           type->count > 0 && type->children[0]->kind != CHUTE_TYPE_MAP;
+}
+
+static int add_version(struct chute_parser *p, struct chute_type *type) {
+    size_t size = strlen(type->args) + sizeof "1, ";
+    char *text = chute_parser_alloc(p, size);
+    if (!text) return CHUTE_E_NOMEM;
+    snprintf(text, size, "1, %s", type->args);
+    type->args = text;
+    return 0;
+}
+
+static int parse_types(struct chute_parser *p, struct chute_type *type) {
     struct chute_children list = {0};
-    int code = chute_parser_begin(p);
-    if (code == 0) return chute_parser_fail(p, at, "%s wants a function", type->name);
-    if (code > 0) code = parse_text(p, !simple, &type->args);
-    if (code < 0) return code;
     int more;
     while ((more = chute_parser_more(p, false)) > 0) {
         struct chute_type *child;
-        code = chute_parser_type(p, &child);
+        int code = chute_parser_type(p, &child);
         if (code == 0) code = chute_children_add(p, &list, child, NULL);
         if (code < 0) return code;
     }
-    if (more < 0) return more;
-    if (simple && list.count != 1)
-        return chute_parser_fail(p, at, "%s wants a function and one type", type->name);
     type->children = list.at;
     type->count = list.count;
-    return 0;
+    return more;
+}
+
+int chute_parse_function(struct chute_parser *p, struct chute_type *type, size_t at) {
+    bool simple = type->kind == CHUTE_TYPE_SIMPLE_AGGREGATE_FUNCTION;
+    int code = chute_parser_begin(p);
+    bool versioned = p->token.kind == CHUTE_TOKEN_NUMBER;
+    if (code == 0) return chute_parser_fail(p, at, "%s wants a function", type->name);
+    if (code > 0) code = parse_text(p, !simple, &type->args);
+    if (code == 0) code = parse_types(p, type);
+    if (code < 0) return code;
+    if (simple && type->count != 1)
+        return chute_parser_fail(p, at, "%s wants a function and one type", type->name);
+    return !simple && !versioned && has_version_one(type) ? add_version(p, type) : 0;
 }

@@ -132,7 +132,7 @@ static int parse_element(struct chute_parser *p, const struct chute_type *type,
     bool named = is_identifier(p->token) && is_identifier(chute_parser_peek(p));
     if (!named && type->kind == CHUTE_TYPE_NESTED)
         return chute_parser_fail(p, at, "a name and a type are wanted in Nested");
-    if (list->count && named != (list->names != NULL))
+    if (list->count && is_identifier(p->token) && named != (list->names != NULL))
         return chute_parser_fail(p, at, "all elements of a Tuple are named, or none");
     int code = named ? chute_parser_name(p, &name) : 0;
     if (code < 0) return code;

@@ -117,7 +117,7 @@ int chute_parser_integer(struct chute_parser *p, const char *what, uint64_t *val
     }
     if (p->token.kind != CHUTE_TOKEN_NUMBER || !chute_token_integer(p->text, p->token, value)) {
         char wanted[80];
-        snprintf(wanted, sizeof wanted, "%s, a whole number,", what);
+        snprintf(wanted, sizeof wanted, "a whole number for %s", what);
         return chute_parser_wants(p, wanted);
     }
     return chute_parser_advance(p);
