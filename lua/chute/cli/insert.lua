@@ -129,7 +129,7 @@ end
 
 local function complain(report)
   if report.undelivered > 0 then
-    fail(3, ("%.0f rows undelivered: %s"):format(report.undelivered, report.reason or "given up"))
+    fail(3, ("%.0f rows undelivered: %s"):format(report.undelivered, tostring(report.reason or "given up")))
   end
   if report.failure then fail(2, report.failure) end
 end

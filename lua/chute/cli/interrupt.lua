@@ -50,6 +50,12 @@ function Interrupt:wait(fd)
   return not self:check()
 end
 
+--- Sleeps for some seconds, or until a signal comes.
+function Interrupt:pause(seconds)
+  self.fds[0].fd, self.fds[0].events = self.fd, POLLIN
+  C.poll(self.fds, 1, seconds * 1000)
+end
+
 --- Gives the signals back to what they did before.
 function Interrupt:close()
   if self.fd < 0 then return end

@@ -6,6 +6,8 @@ local run = {}
 local LOOK_EVERY = 256 -- rows between two looks at signals, failures and the clock
 local SHOWN_ERRORS = 5
 local DRAIN_SLICE = 0.2 -- seconds
+local CROWD, CROWD_BYTES = 8, 64 * 1024 * 1024 -- batches in flight, and their bytes, to wait at
+local PAUSE = 0.005 -- seconds
 
 local Run = {}
 Run.__index = Run
@@ -33,10 +35,21 @@ end
 -- fail would make the others fail.
 function Run:look()
   local stats = self.stream:stats()
-  if self.signals:check() or stats.parked > 0 or stats.dropped > 0 then self.stopped = true end
+  if self.signals:check() or stats.parked > 0 then self.stopped = true end
   self.progress:update(function()
     return self.read, bytes_read(self.files), stats.batches_in_flight
   end)
+  return stats
+end
+
+-- Waits, as long as nothing else calls, until the server has caught up: in an insert that finds
+-- no room no signal would be heeded.
+function Run:wait_for_server()
+  while not self.stopped do
+    local stats = self:look()
+    if stats.batches_in_flight < CROWD or stats.pending_bytes < CROWD_BYTES then return end
+    self.signals:pause(PAUSE)
+  end
 end
 
 function Run:reject(file, line, message, raw)
@@ -52,7 +65,7 @@ function Run:insert(file, row, line, raw)
   local ok, err = self.stream:insert(row)
   if ok then return end
   if err.kind == "row" then return self:reject(file, line, tostring(err), raw) end
-  self.reason = self.reason or tostring(err)
+  self.reason = self.reason or err
   self:stop()
 end
 
@@ -75,7 +88,7 @@ function Run:read_file(file)
     local row, err, line, raw = reader()
     if not row and not err then return end
     self:take(file, row, err, line, raw)
-    if self.read % LOOK_EVERY == 0 then self:look() end
+    if self.read % LOOK_EVERY == 0 then self:wait_for_server() end
     if self.stopped then self.stopped_at = ("%s:%d"):format(file.name, line) end
   end
 end
@@ -92,9 +105,26 @@ function Run:drain()
   end
 end
 
+function Run:report(stats)
+  local rejected = stats.rejected + self.malformed
+  return {
+    offered = self.read,
+    acked = stats.acked,
+    rejected = rejected,
+    filtered = stats.filtered,
+    undelivered = self.read - stats.acked - rejected - stats.filtered,
+    errors = self.errors,
+    reason = self.reason or self.stream:last_error(),
+    failure = self.failure,
+    stopped_at = self.stopped_at,
+    signal = self.signals.signal,
+    elapsed = clock() - self.started,
+  }
+end
+
 --- Reads all, waits for its end and closes the stream. The report: offered, acked, rejected,
--- filtered, undelivered (rows), errors (the first few, "file:line: message"), reason (why rows
--- are undelivered), failure (what ended the reading), stopped_at, signal, elapsed (seconds).
+-- filtered, undelivered (rows), errors (the first few, "file:line: message"), reason (the error of
+-- what is undelivered), failure (what ended the reading), stopped_at, signal, elapsed (seconds).
 function Run:go()
   for _, file in ipairs(self.files) do
     if self.stopped then break end
@@ -105,19 +135,7 @@ function Run:go()
   self.signals:check()
   self.progress:clear()
   self.stream:close(0)
-  return {
-    offered = self.read,
-    acked = stats.acked,
-    rejected = stats.rejected + self.malformed,
-    filtered = stats.filtered,
-    undelivered = stats.parked + stats.dropped + stats.pending + stats.refused,
-    errors = self.errors,
-    reason = self.reason,
-    failure = self.failure,
-    stopped_at = self.stopped_at,
-    signal = self.signals.signal,
-    elapsed = clock() - self.started,
-  }
+  return self:report(stats)
 end
 
 return run
