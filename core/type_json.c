@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { TYPES = 32, PATHS = 1024, TYPES_MAX = 254, PATHS_MAX = 10000 };
 
@@ -116,6 +117,8 @@ static void write_skips(const struct chute_children *list, bool patterns, struct
         if (patterns) chute_text_put(text, "REGEXP ");
         if (patterns)
             chute_text_quoted(text, name, strlen(name), '\'');
+        else if (strcasecmp(name, "REGEXP") == 0) /* bare, it would announce a pattern */
+            chute_text_quoted(text, name, strlen(name), '`');
         else
             chute_text_name(text, name);
     }
