@@ -50,13 +50,21 @@ local function put_rare(cell, v)
   end
 end
 
---- The length of a list: its n, else its border; nil where it is no list.
+--- Fills a cell with a table that was to be a list and has other keys than a sequence has.
+local function put_gap(cell)
+  put_text(cell, "a table with a nil inside or with other keys", C.CHUTE_CELL_OTHER)
+end
+
+--- The length of a list: its n, else its border; nil where it is no list: a table with more keys
+-- than a sequence has, such as one with a nil inside.
 local function list_length(v)
   local n = v.n
   if n == nil then
     n = #v
-    if n == 0 and next(v) ~= nil then return nil end
-    return n
+    local beyond
+    if n == 0 then beyond = next(v) else beyond = next(v, n) end
+    if beyond == nil then return n end
+    return nil
   end
   if type(n) == "number" and n >= 0 and n <= MAX_LIST and n % 1 == 0 then return n end
 end
@@ -80,9 +88,11 @@ end
 
 local HEAD = [[
 local env = ...
-local cells, anchor, keys, scalars, values = env.cells, env.anchor, env.keys, env.scalars, env.values
+local cells, anchor, keys, values = env.cells, env.anchor, env.keys, env.values
+local scalars, named, positional = env.scalars, env.named, env.positional
 local grow, put_rare, list_length, has_index, materialize, null, Pairs =
   env.grow, env.put_rare, env.list_length, env.has_index, env.materialize, env.null, env.Pairs
+local put_gap = env.put_gap
 local type, next, pairs, pcall, getmetatable = type, next, pairs, pcall, getmetatable
 local R, top = {}, $count
 local NO_NAMES = {}
@@ -119,7 +129,7 @@ local LIST = [[
 R[$id] = function(i, v) -- $type
   if type(v) ~= "table" or v == null then return put(i, v) end
   local n = list_length(v)
-  if n == nil then return put(i, v) end
+  if n == nil then return put_gap(cells.at[i]) end
   if has_index(v) then v = materialize(v, NO_NAMES, n, anchor) end
   local first = open(i, n, $LIST, n)
   for k = 1, n do $child1(first + k - 1, v[k]) end
@@ -158,13 +168,14 @@ $named$positional
 end
 ]]
 
--- $key is the key of column i in the row; strings and numbers are told apart here.
-local SCALARS = [[
+-- $form[c] is the key of a scalar column in the row, scalars[c] its cell. Strings and numbers are
+-- told apart here.
+local SCALARS = [==[
 local function scalars_$form(row)
   local at, seen = cells.at, 0
   for c = 1, $scalars do
+    local v = row[$form[c]]
     local i = scalars[c]
-    local v = row[$key]
     if type(v) == "string" then
       at[i].ptr, at[i].len, at[i].kind = v, #v, $STRING
       seen = seen + 1
@@ -180,7 +191,7 @@ local function scalars_$form(row)
   end
   return seen
 end
-]]
+]==]
 
 local COMPUTED = [[
   do -- $column
@@ -203,15 +214,15 @@ $values  cells.used = top
 end
 
 --- Each fills the cells from a row of its form: the declared keys seen, or nothing.
-local function named(row)
+local function read_named(row)
   return scalars_named(row)$nested_named
 end
 
-local function positional(row)
+local function read_positional(row)
   return scalars_positional(row)$nested_positional
 end
 
-return begin, named, positional, computed
+return begin, read_named, read_positional, computed
 ]]
 
 -- ---- generating -----------------------------------------------------------------------------
@@ -334,8 +345,9 @@ end
 
 local function new_env(cells, columns, count)
   local env = {
-    cells = cells, anchor = { n = 0 }, keys = {}, scalars = {}, values = {}, names = {},
-    put_rare = put_rare, list_length = list_length, has_index = has_index,
+    cells = cells, anchor = { n = 0 }, keys = {}, values = {}, names = {},
+    scalars = {}, named = {}, positional = {},
+    put_rare = put_rare, put_gap = put_gap, list_length = list_length, has_index = has_index,
     materialize = materialize, null = null, Pairs = Pairs,
   }
   for _, column in ipairs(columns) do
@@ -360,7 +372,8 @@ local function split(generator, columns, env)
     if column.value then
       computed[#computed + 1] = column
     elseif column.reader == "put" then
-      env.scalars[#env.scalars + 1] = column.index
+      local c = #env.scalars + 1
+      env.scalars[c], env.named[c], env.positional[c] = column.index, column.key, column.index + 1
     else
       nested[#nested + 1] = column
     end
@@ -377,9 +390,8 @@ function M.generate(cells, columns)
   local generator = setmetatable({ source = {}, readers = 0 }, Generator)
   generator:add(HEAD, { count = #columns })
   local nested, computed = split(generator, columns, env)
-  for form, key in pairs { named = "keys[i]", positional = "i + 1" } do
-    generator:add(SCALARS, { form = form, key = key, scalars = #env.scalars })
-  end
+  generator:add(SCALARS, { form = "named", scalars = #env.scalars })
+  generator:add(SCALARS, { form = "positional", scalars = #env.scalars })
   generator:add(ENTRY, {
     count = #columns, computed = #computed, values = generator:computed(computed),
     nested_named = generator:nested("named", nested),

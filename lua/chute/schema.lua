@@ -116,7 +116,7 @@ local function compile(def)
   if ptr == nil then take() end
   local self = setmetatable({ ptr = ffi.gc(ptr, C.chute_schema_free), fields = {}, columns = {},
     names = {}, table = def.table, format = format_name, strict = def.strict == true,
-    map = def.map, policy = policy.read(def, policy.KEYS, fail) }, Schema)
+    map = def.map, policy = policy.read(def, fail) }, Schema)
   add_columns(self, def.columns)
   set_defaults(self, def.columns)
   if C.chute_schema_compile(self.ptr, raw) < 0 then take() end
@@ -220,11 +220,13 @@ function Schema:read(values)
 end
 
 --- A row's error found in Lua, before the encoder saw it.
-function M.row_error(self, problem, column)
+-- `row`: its number, where it has one.
+function M.row_error(self, problem, column, row)
   local name = column and self.names[column + 1]
   local message = tostring(problem)
   if name then message = ("column '%s': %s"):format(name, message) end
-  return errors.new("row", message, { column = name })
+  if row then message = ("row %d, %s"):format(row, message) end
+  return errors.new("row", message, { column = name, row = row })
 end
 
 --- The generated Lua that reads a row's values into cells.

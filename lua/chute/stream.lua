@@ -1,0 +1,251 @@
+--- Streams: what a program inserts into.
+local errors = require "chute.errors"
+local lib = require "chute.lib"
+local options = require "chute.options"
+local policy = require "chute.policy"
+local pool = require "chute.pool"
+local schema = require "chute.schema"
+local C, ffi = lib.C, lib.ffi
+
+local M = {}
+
+local Stream = {}
+Stream.__index = Stream
+
+local CLOSE_MS = 5000
+local FOREVER_MS = 0xFFFFFFFF
+local raw = errors.raw
+local open_batch = ffi.new "chute_stream_open_batch[1]"
+local stats = ffi.new "chute_stream_stats[1]"
+local STATS = { "offered", "accepted", "rejected", "filtered", "refused", "acked", "dropped",
+  "parked", "pending", "open_rows", "batches_sealed", "batches_acked", "batches_parked",
+  "batches_in_flight", "pending_bytes", "bytes_raw", "bytes_sent" }
+local OVERFLOW_BLOCK = C.CHUTE_OVERFLOW_BLOCK
+
+-- ---- opening --------------------------------------------------------------------------------
+
+-- What open takes besides policy and what a pool takes.
+local OWN = { schema = true, pool = true, table = true }
+
+local function fail(message, ...) error({ open = message:format(...) }, 0) end
+
+local function find_schema(of, level)
+  if type(of) == "string" then return schema.load(of, level + 1) end
+  if of == nil then errors.throw("open needs a schema: a path, a definition or a schema", level) end
+  return schema.new(of, level + 1)
+end
+
+local function split_options(opts)
+  local for_pool, for_policy = {}, {}
+  for key, value in pairs(opts) do
+    if policy.KEYS[key] then
+      for_policy[key] = value
+    elseif not OWN[key] then
+      for_pool[key] = value
+    end
+  end
+  return for_pool, for_policy
+end
+
+--- Name and value texts as a C array; the second result keeps them alive.
+local function pairs_array(values)
+  local names = {}
+  for name in pairs(values or {}) do names[#names + 1] = name end
+  table.sort(names)
+  local array = ffi.new("chute_pair[?]", #names + 1)
+  for i, name in ipairs(names) do
+    array[i - 1].name, array[i - 1].value = name, values[name]
+  end
+  return array, #names, { names, values }
+end
+
+local function open_stream(self, opts, level)
+  local rules = self.policy
+  local settings, count, keep = pairs_array(rules.settings)
+  local config = ffi.new "chute_stream_config"
+  local table_name = opts.table or self.schema.table
+  if type(table_name) ~= "string" then errors.throw("the schema names no table", level) end
+  config.table = table_name
+  config.settings, config.settings_count = settings, count
+  config.batch_rows, config.batch_bytes = rules.rows or 0, rules.bytes or 0
+  config.age_ms = rules.age_ms or 0
+  config.pending_bytes, config.overflow = rules.pending_bytes or 0, rules.overflow or 0
+  config.compression, config.level = rules.method or C.CHUTE_COMPRESS_ZSTD, rules.level or 0
+  config.sql_in_body = rules.sql == "body" and 1 or 0
+  local ptr = C.chute_stream_open(self.schema.ptr, self.pool.ptr, config, raw)
+  keep = nil -- luacheck: ignore
+  if ptr == nil then errors.throw(ffi.string(raw[0].message), level) end
+  return ffi.gc(ptr, C.chute_stream_free)
+end
+
+--- Opens a stream. opts: schema (a path, a definition or a schema) and url (and what chute.pool
+-- takes besides), or pool (one opened before, to share); policy keys win over the schema's.
+-- Throws at the caller's level where the schema or an option is wrong.
+function M.open(opts, level)
+  level = (level or 1) + 1
+  if type(opts) ~= "table" then errors.throw("open takes a table of options", level) end
+  local for_pool, for_policy = split_options(opts)
+  local own = find_schema(opts.schema, level)
+  local ok, rules = pcall(policy.read, for_policy, fail)
+  if not ok then errors.throw(type(rules) == "table" and rules.open or rules, level) end
+  local self = setmetatable({ schema = own, policy = policy.merge(own.policy, rules),
+    cells = own.cells, fill = own.fill, names = own.names, closed = false }, Stream)
+  if opts.pool then
+    if not pool.is(opts.pool) then errors.throw("pool must be one that chute.pool opened", level) end
+    self.pool = opts.pool
+  else
+    self.pool, self.owns_pool = pool.open(for_pool, level), true
+  end
+  self.ptr = open_stream(self, opts, level)
+  self.when = self.policy.when
+  return self
+end
+
+-- ---- inserting ------------------------------------------------------------------------------
+
+--- A complaint found in Lua: counted, and told.
+local function refuse(self, problem, column)
+  if self.closed then
+    C.chute_stream_count(self.ptr, C.CHUTE_E_CLOSED, 1)
+    return nil, errors.new("closed", "the stream is closed")
+  elseif problem == "filtered" then
+    C.chute_stream_count(self.ptr, C.CHUTE_OK, 1)
+    return true, "filtered"
+  end
+  C.chute_stream_count(self.ptr, C.CHUTE_E_ROW, 1)
+  C.chute_stream_stats_read(self.ptr, stats)
+  return nil, schema.row_error(self.schema, problem, column, tonumber(stats[0].offered))
+end
+
+--- Waits for room and tries once more, as long as there is none.
+local function insert_blocking(self)
+  local code
+  repeat
+    C.chute_stream_wait(self.ptr, 1, FOREVER_MS)
+    code = C.chute_stream_insert(self.ptr, self.cells, raw)
+  until code ~= C.CHUTE_E_BUSY
+  if code > 0 then return true end
+  return nil, errors.take(raw[0], self.names)
+end
+
+--- Seals the open batch where the policy's `when` says so.
+local function seal_when(self)
+  C.chute_stream_peek(self.ptr, open_batch)
+  local b = open_batch[0]
+  local rows = tonumber(b.rows)
+  if rows == 0 then return end
+  local view = self.view or {}
+  self.view = view
+  view.rows, view.bytes, view.age = rows, tonumber(b.bytes), tonumber(b.age_ms) / 1000
+  if self.when(view) then C.chute_stream_flush(self.ptr, raw) end
+end
+
+local function insert_failed(self, code)
+  if code == C.CHUTE_E_BUSY and self.policy.overflow == OVERFLOW_BLOCK then
+    return insert_blocking(self)
+  end
+  return nil, errors.take(raw[0], self.names)
+end
+
+--- Accepts a row, by name or by position; never waits, unless overflow is "block".
+-- true; true, "filtered"; or nil, err (kind "row", "busy" or "closed").
+function Stream:insert(row)
+  local problem, column = self.fill(row)
+  if problem ~= nil then return refuse(self, problem, column) end
+  local code = C.chute_stream_insert(self.ptr, self.cells, raw)
+  if code < 0 then return insert_failed(self, code) end
+  if self.when then seal_when(self) end
+  return true
+end
+
+--- Accepts rows one by one. Returns how many were accepted (filtered ones are not), and a list of
+-- { index, err } of those that were not, nil where none failed.
+Stream.insert_many = function(self, rows)
+  local accepted, failed = 0, nil
+  for index = 1, #rows do
+    local ok, err = self:insert(rows[index])
+    if ok then
+      accepted = accepted + (err and 0 or 1)
+    else
+      failed = failed or {}
+      failed[#failed + 1] = { index, err }
+    end
+  end
+  return accepted, failed
+end
+
+-- ---- moving on ------------------------------------------------------------------------------
+
+--- Seals the open batch without waiting. true; or nil, err.
+function Stream:flush()
+  if C.chute_stream_flush(self.ptr, raw) < 0 then return nil, errors.take() end
+  return true
+end
+
+local function wait_ms(timeout, name, default)
+  if timeout == nil then return default end
+  return options.duration(timeout, name)
+end
+
+local function read_stats(self)
+  C.chute_stream_stats_read(self.ptr, stats)
+  return stats[0]
+end
+
+local function timed_out(self)
+  local now = read_stats(self)
+  local pending = tonumber(now.pending)
+  return errors.new("timeout", ("%d rows were still on their way"):format(pending),
+    { pending = pending, retryable = true })
+end
+
+--- Seals the open batch and waits until every batch is acknowledged or parked; forever unless a
+-- timeout is given. true; or nil, err (err.pending: rows still on their way).
+function Stream:drain(timeout)
+  local ms = wait_ms(timeout, "timeout", FOREVER_MS)
+  C.chute_stream_flush(self.ptr, raw)
+  if C.chute_stream_wait(self.ptr, 0, ms) == 1 then return true end
+  return nil, timed_out(self)
+end
+
+--- The error of the batch that failed last; nil where none has.
+function Stream:last_error()
+  if C.chute_stream_last_error(self.ptr, raw) == 0 then return nil end
+  return errors.take()
+end
+
+local function lost_error(self, lost)
+  local why = self:last_error()
+  local message = ("%d rows were not delivered"):format(lost)
+  if why then message = message .. ": " .. why.message end
+  return errors.new(why and why.kind or "timeout", message, { lost = lost, cause = why,
+    code = why and why.code, name = why and why.name, host = why and why.host })
+end
+
+--- Delivers what is accepted, within 5 s unless a timeout is given, and ends the stream. true; or
+-- nil, err with err.lost, the rows that did not arrive. Later calls find it closed.
+function Stream:close(timeout)
+  if self.closed then return true end
+  local ms = wait_ms(timeout, "timeout", CLOSE_MS)
+  self.closed = true
+  C.chute_stream_shut(self.ptr)
+  C.chute_stream_wait(self.ptr, 0, ms)
+  local now = read_stats(self)
+  local lost = tonumber(now.pending + now.parked)
+  if self.owns_pool then self.pool:close(0) end
+  if lost > 0 then return nil, lost_error(self, lost) end
+  return true
+end
+
+--- Counters as a table of numbers: see the guide, "Operations".
+function Stream:stats()
+  local now, out = read_stats(self), {}
+  for _, name in ipairs(STATS) do out[name] = tonumber(now[name]) end
+  return out
+end
+
+Stream.__tostring = function(self)
+  return ("chute.stream: %s%s"):format(tostring(self.schema), self.closed and ", closed" or "")
+end
+
+return M
