@@ -334,7 +334,7 @@ function Generator:nested(form, columns)
   return table.concat(sum)
 end
 
-function Generator:computed(columns)
+local function computed_source(columns)
   local parts = {}
   for slot, column in ipairs(columns) do
     parts[slot] = expand(COMPUTED, { column = ("%q"):format(column.name):gsub("%c", " "),
@@ -393,7 +393,7 @@ function M.generate(cells, columns)
   generator:add(SCALARS, { form = "named", scalars = #env.scalars })
   generator:add(SCALARS, { form = "positional", scalars = #env.scalars })
   generator:add(ENTRY, {
-    count = #columns, computed = #computed, values = generator:computed(computed),
+    count = #columns, computed = #computed, values = computed_source(computed),
     nested_named = generator:nested("named", nested),
     nested_positional = generator:nested("positional", nested),
   })

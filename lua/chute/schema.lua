@@ -220,13 +220,13 @@ function Schema:read(values)
 end
 
 --- A row's error found in Lua, before the encoder saw it.
--- `row`: its number, where it has one.
-function M.row_error(self, problem, column, row)
+-- `number`: the row's, where it has one.
+function M.row_error(self, problem, column, number)
   local name = column and self.names[column + 1]
   local message = tostring(problem)
   if name then message = ("column '%s': %s"):format(name, message) end
-  if row then message = ("row %d, %s"):format(row, message) end
-  return errors.new("row", message, { column = name, row = row })
+  if number then message = ("row %d, %s"):format(number, message) end
+  return errors.new("row", message, { column = name, row = number })
 end
 
 --- The generated Lua that reads a row's values into cells.

@@ -47,7 +47,7 @@ local function split_options(opts)
   return for_pool, for_policy
 end
 
---- Name and value texts as a C array; the second result keeps them alive.
+--- Name and value texts as a C array, and how many. `values` keeps the texts alive.
 local function pairs_array(values)
   local names = {}
   for name in pairs(values or {}) do names[#names + 1] = name end
@@ -56,12 +56,12 @@ local function pairs_array(values)
   for i, name in ipairs(names) do
     array[i - 1].name, array[i - 1].value = name, values[name]
   end
-  return array, #names, { names, values }
+  return array, #names
 end
 
 local function open_stream(self, opts, level)
   local rules = self.policy
-  local settings, count, keep = pairs_array(rules.settings)
+  local settings, count = pairs_array(rules.settings)
   local config = ffi.new "chute_stream_config"
   local table_name = opts.table or self.schema.table
   if type(table_name) ~= "string" then errors.throw("the schema names no table", level) end
@@ -73,7 +73,6 @@ local function open_stream(self, opts, level)
   config.compression, config.level = rules.method or C.CHUTE_COMPRESS_ZSTD, rules.level or 0
   config.sql_in_body = rules.sql == "body" and 1 or 0
   local ptr = C.chute_stream_open(self.schema.ptr, self.pool.ptr, config, raw)
-  keep = nil -- luacheck: ignore
   if ptr == nil then errors.throw(ffi.string(raw[0].message), level) end
   return ffi.gc(ptr, C.chute_stream_free)
 end
