@@ -1,0 +1,88 @@
+/* request: one statement on its way, and what came of it.
+ *
+ * Two own it: the caller, and the pool until the outcome is known. The caller may wait for it or
+ * let go of it (which cancels it) from any thread at any time. */
+#ifndef CHUTE_REQUEST_H
+#define CHUTE_REQUEST_H
+
+#include "batch.h"
+#include "chute.h"
+#include "text.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum {
+    CHUTE_REQUEST_QUERY,
+    CHUTE_REQUEST_PING,
+    CHUTE_REQUEST_BATCH,  /* of a stream: the outcome goes to batch->done */
+    CHUTE_REQUEST_CONTACT /* the pool's own, to learn what a host knows */
+};
+
+enum {
+    CHUTE_SQL_IN_URL_MAX = 4096, /* bytes, percent-encoded: proxies refuse longer URLs */
+    CHUTE_SUMMARY_MAX = 1024
+};
+
+/* What the server told beside its answer. */
+typedef struct chute_outcome {
+    int32_t status;
+    chute_text body;
+    char summary[CHUTE_SUMMARY_MAX];
+    char query_id[128];
+    char format[64];
+    char timezone[64];
+} chute_outcome;
+
+struct chute_request {
+    chute_request *next; /* in a queue of the pool */
+    _Atomic uint32_t refs;
+    int kind;
+    struct chute_pool *pool; /* set by the pool, which lives at least as long */
+
+    /* What to send: never changes once the pool has it, but for `packed`. */
+    bool insert;                             /* rows are sent: the answer to success is empty */
+    bool sql_first;                          /* the statement stands at the head of the body */
+    char *sql;                               /* owned; a newline and a NUL follow it */
+    size_t sql_len;                          /* without them */
+    chute_pair *settings, *params, *headers; /* each owned, in one piece with its texts */
+    size_t settings_count, params_count, headers_count;
+    char *format; /* default_format, owned, or NULL */
+    int compression, level;
+    uint32_t timeout_ms;
+    char token[CHUTE_TOKEN_LEN + 1]; /* insert: the server's deduplication token */
+    const char *rows;                /* borrowed from the batch, or from `owned` */
+    size_t rows_len;
+    char *owned;
+    chute_batch *batch; /* CHUTE_REQUEST_BATCH: owned until done */
+    char *packed;       /* owned: the whole compressed body, statement and all; NULL: as it is */
+    size_t packed_len;
+
+    /* The outcome: the pool's until `done`, then constant. */
+    chute_outcome outcome;
+    chute_error error; /* kind 0 after a success */
+    void *under_way;   /* the transport's */
+
+    uint32_t generation; /* of the process, when it was made */
+    _Atomic bool cancelled;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done;
+};
+
+/* Copies the statement. Two references: one each for the caller and the pool. */
+chute_request *chute_request_new(int kind, const chute_query *query, chute_error *err);
+/* Takes the batch (not on failure). One reference: the pool's. */
+chute_request *chute_request_of_batch(chute_batch *batch, chute_error *err);
+
+/* Tells whoever waits that the outcome stands, and gives the batch back to its owner. The
+ * caller's reference stays. */
+void chute_request_finish(chute_request *request);
+
+/* Gives a reference back. True: it was the last, and the request is gone. */
+bool chute_request_release(chute_request *request);
+
+bool chute_request_is_done(chute_request *request);
+
+#endif
