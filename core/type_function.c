@@ -199,9 +199,12 @@ static int write_literal(struct chute_parser *p, struct chute_text *text) {
 
 /* Writes `name(literals)`, without parentheses where there are none. */
 static int write_call(struct chute_parser *p, struct chute_text *text) {
+    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
     const char *name;
+    size_t at = p->token.start;
     int code = chute_parser_name(p, &name);
     if (code < 0) return code;
+    if (name[strspn(name, word)]) return chute_parser_fail(p, at, "that is no function's name");
     write_name(name, strlen(name), text);
     int more = chute_parser_begin(p);
     bool first = true;
