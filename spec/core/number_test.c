@@ -2,7 +2,6 @@
 #include "number.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -153,22 +152,11 @@ static void no_shorter_text(void) {
     CHECK_INT(0, longer);
 }
 
-/* Where a locale with a decimal comma is installed, nothing must change. */
-static void other_locale(void) {
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (setlocale(LC_ALL, names[i])) break;
-    doubles_in();
-    doubles_out();
-    setlocale(LC_ALL, "C");
-}
-
 int main(void) {
     whole_numbers();
     whole_numbers_out();
     doubles_in();
     doubles_out();
     no_shorter_text();
-    other_locale();
     return check_report("core/number");
 }
