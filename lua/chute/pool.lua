@@ -1,0 +1,139 @@
+--- Pools: connections to a destination, and the threads that serve them.
+local errors = require "chute.errors"
+local lib = require "chute.lib"
+local options = require "chute.options"
+local query = require "chute.query"
+local sql_text = require "chute.sql"
+local C, ffi = lib.C, lib.ffi
+
+local M = {}
+
+local Pool = {}
+Pool.__index = Pool
+
+local TIMEOUT_MS = 300000
+local TEXTS = { "user", "password", "database", "libchdb" }
+local KEYS = { url = true, size = true, compressors = true, timeout = true,
+  connect_timeout = true, user = true, password = true, database = true, libchdb = true }
+local INSERT_KEYS = { table = true, settings = true, compress = true, headers = true,
+  timeout = true, sql = true }
+local raw = errors.raw
+
+local function fail(message, ...) error("chute: " .. message:format(...), 0) end
+
+-- ---- opening --------------------------------------------------------------------------------
+
+local function read_url(url)
+  if type(url) == "table" then
+    if #url ~= 1 then fail("url must be one address, not a list of %d", #url) end
+    url = url[1]
+  end
+  if type(url) ~= "string" then fail "url must be text such as \"http://localhost:8123\"" end
+  return url
+end
+
+local function read_count(value, name)
+  if value == nil then return 0 end
+  if type(value) ~= "number" or value % 1 ~= 0 or value < 1 or value > 1024 then
+    fail("%s must be a whole number from 1 to 1024, not %s", name, tostring(value))
+  end
+  return value
+end
+
+local function read_text(opts, name)
+  local value = opts[name]
+  if value ~= nil and type(value) ~= "string" then fail("%s must be text", name) end
+  return value
+end
+
+local function open(opts)
+  if type(opts) ~= "table" then fail "a pool takes a table of options" end
+  for key in pairs(opts) do
+    if not KEYS[key] then fail("a pool has no option %s", tostring(key)) end
+  end
+  local config = ffi.new "chute_pool_config"
+  local url = read_url(opts.url)
+  config.url = url
+  for _, name in ipairs(TEXTS) do config[name] = read_text(opts, name) end
+  config.size = read_count(opts.size, "size")
+  config.compressors = read_count(opts.compressors, "compressors")
+  local timeout_ms = opts.timeout and options.duration(opts.timeout, "timeout") or TIMEOUT_MS
+  config.timeout_ms = timeout_ms
+  if opts.connect_timeout then
+    config.connect_ms = options.duration(opts.connect_timeout, "connect_timeout")
+  end
+  local ptr = C.chute_pool_open(config, raw)
+  if ptr == nil then fail("%s", ffi.string(raw[0].message)) end
+  return setmetatable({ ptr = ffi.gc(ptr, C.chute_pool_close), timeout_ms = timeout_ms }, Pool)
+end
+
+--- Opens a pool; nothing is sent yet. opts: url ("http://host:8123", "https://…", "chdb:PATH",
+-- "file:DIR"), size (connections, 4), compressors (threads, 1), user, password, database,
+-- timeout (of a whole request, 5m), connect_timeout (5s), libchdb (path of libchdb.so). Throws
+-- at the caller's level where an option is wrong or the destination cannot be opened.
+function M.open(opts, level)
+  local ok, pool = pcall(open, opts)
+  if not ok then errors.throw((tostring(pool):gsub("^chute: ", "")), (level or 1) + 1) end
+  return pool
+end
+
+--- Whether it is a pool, and open.
+function M.is(value) return getmetatable(value) == Pool and value.ptr ~= nil end
+
+-- ---- using ----------------------------------------------------------------------------------
+
+local function closed() return nil, errors.new("closed", "the pool is closed") end
+
+--- Sends a statement and waits for its outcome: see chute.query for opts. A result; or nil, err.
+function Pool:query(sql, opts, level)
+  if not self.ptr then return closed() end
+  local answer, err = query.send(self.ptr, self.timeout_ms, sql, opts, (level or 1) + 1)
+  return answer, err -- no tail call: it would take the caller's level away
+end
+
+local function insert_options(buf, opts)
+  local given = {}
+  for key, value in pairs(opts or {}) do
+    if not INSERT_KEYS[key] then fail("insert has no option %s", tostring(key)) end
+    given[key] = value
+  end
+  local name = given.table or buf.schema.table
+  given.table, given.compress = nil, given.compress or "zstd"
+  if type(name) ~= "string" then fail "insert needs a table: opts.table, or the schema's" end
+  local sql = sql_text.insert(name, buf.schema.names, buf.schema.format)
+  if not sql then fail("%q is no table name", name) end
+  return sql, given
+end
+
+--- Inserts the rows of a buffer and waits for the acknowledgement; the buffer stays as it was.
+-- opts: table (the schema's unless given), settings, compress ("zstd" unless given), headers,
+-- timeout, sql ("body"). A result; or nil, err. Throws on wrong arguments.
+function Pool:insert(buf, opts)
+  if not require("chute.buffer").is(buf) then errors.throw("insert takes a buffer", 2) end
+  local ok, sql, given = pcall(insert_options, buf, opts)
+  if not ok then errors.throw((tostring(sql):gsub("^chute: ", "")), 2) end
+  if not self.ptr then return closed() end
+  local answer, err = query.send_rows(self.ptr, self.timeout_ms, sql, buf.ptr, given, 2)
+  return answer, err
+end
+
+--- Asks whether the server answers. true; or nil, err.
+function Pool:ping()
+  if not self.ptr then return closed() end
+  return query.ping(self.ptr, self.timeout_ms)
+end
+
+--- Closes the pool; streams that share it keep it going for themselves. Later calls find it
+-- closed. Always true.
+function Pool:close()
+  local ptr = self.ptr
+  if ptr then
+    self.ptr = nil
+    C.chute_pool_close(ffi.gc(ptr, nil))
+  end
+  return true
+end
+
+Pool.__tostring = function(self) return self.ptr and "chute.pool" or "chute.pool: closed" end
+
+return M

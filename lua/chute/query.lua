@@ -1,0 +1,155 @@
+--- Statements sent one by one: what pools and connections share.
+local errors = require "chute.errors"
+local lib = require "chute.lib"
+local options = require "chute.options"
+local result = require "chute.result"
+local sql_text = require "chute.sql"
+local wait = require "chute.wait"
+local C, ffi = lib.C, lib.ffi
+
+local M = {}
+
+local KEYS = { params = true, settings = true, body = true, compress = true, headers = true,
+  timeout = true, format = true, sql = true }
+local GRACE_MS = 250 -- the engine keeps the time by itself, and tells more when it runs out
+local raw = errors.raw
+local query_t = ffi.typeof "chute_query"
+local pairs_t = ffi.typeof "chute_pair[?]"
+local outcome = ffi.new "chute_result[1]"
+
+-- What the statement under way borrows: reachable until the engine has copied it.
+local held = {}
+
+local function fail(message, ...) error("chute: " .. message:format(...), 0) end
+
+local function hold(value)
+  held[#held + 1] = value
+  return value
+end
+
+local function setting(value)
+  local kind = type(value)
+  if kind == "boolean" then return value and "1" or "0" end
+  if kind == "string" or kind == "number" then return tostring(value) end
+  fail("a setting is text, number or boolean, not a %s", kind)
+end
+
+local function header(value)
+  if type(value) ~= "string" then fail("a header is text, not a %s", type(value)) end
+  return value
+end
+
+--- A table of names and values as a C array of pairs, and their count.
+local function pair_array(values, what, convert)
+  if values == nil then return nil, 0 end
+  if type(values) ~= "table" then fail("%s must be a table of names and values", what) end
+  local names = {}
+  for name in pairs(values) do
+    if type(name) ~= "string" then fail("%s: %s is no name", what, tostring(name)) end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  local array = hold(pairs_t(#names))
+  for i, name in ipairs(names) do
+    local value = hold(convert(values[name]))
+    if value:find("\0", 1, true) then fail("%s: %s has a zero byte", what, name) end
+    array[i - 1].name, array[i - 1].value = name, value
+  end
+  return array, #names
+end
+
+local function set_body(query, opts)
+  local body = opts.body
+  if body == nil then return end
+  if type(body) ~= "string" then fail("body must be a string, not a %s", type(body)) end
+  query.body, query.body_len = body, #body
+  if opts.compress then query.compression, query.level = options.compress(opts.compress) end
+end
+
+local function check(opts)
+  for key in pairs(opts) do
+    if not KEYS[key] then fail("query has no option %s", tostring(key)) end
+  end
+  if opts.format ~= nil and type(opts.format) ~= "string" then fail "format must be a name" end
+  if opts.sql ~= nil and opts.sql ~= "url" and opts.sql ~= "body" then
+    fail("sql %q is neither \"url\" nor \"body\"", tostring(opts.sql))
+  end
+end
+
+--- A chute_query of SQL and options, its texts held, and its time in milliseconds or nil.
+local function build(sql, opts)
+  if type(sql) ~= "string" then fail("a statement is a string, not a %s", type(sql)) end
+  check(opts)
+  local query = query_t()
+  query.sql, query.sql_len = hold(sql), #sql
+  query.settings, query.settings_count = pair_array(opts.settings, "settings", setting)
+  query.params, query.params_count = pair_array(opts.params, "params", sql_text.param)
+  query.headers, query.headers_count = pair_array(opts.headers, "headers", header)
+  query.format = hold(opts.format)
+  query.sql_in_body = opts.sql == "body" and 1 or 0
+  set_body(query, opts)
+  local ms = opts.timeout and options.duration(opts.timeout, "timeout")
+  query.timeout_ms = ms or 0
+  return query, ms
+end
+
+local function release()
+  for i = #held, 1, -1 do held[i] = nil end
+end
+
+--- What a request brought once it is done; it is freed. A result; or nil, err.
+local function finish(request, ms)
+  if not wait(request, ms) then
+    C.chute_request_free(request)
+    return nil, errors.new("timeout", ("no answer within %g s"):format((ms - GRACE_MS) / 1000),
+      { retryable = true, uncertain = true })
+  end
+  local failed = C.chute_request_result(request, outcome, raw) < 0
+  local answer = not failed and result.new(outcome[0])
+  C.chute_request_free(request)
+  if failed then return nil, errors.take() end
+  return answer
+end
+
+--- Sends a statement to a pool (a chute_pool) and waits for the outcome, at most opts.timeout or
+-- else `default_ms`. opts: params ({name:Type} in the SQL), settings, body (data after the
+-- statement), compress (of the body: "lz4", "zstd:3", "block-lz4" …; none unless given), headers,
+-- timeout, format (of the answer, where the SQL names none), sql ("body": the statement goes at
+-- the head of the body). A result; or nil, err. Throws at `level` on wrong arguments.
+function M.send(pool, default_ms, sql, opts, level)
+  local ok, query, ms = pcall(build, sql, opts or {})
+  local request = ok and C.chute_pool_query(pool, query, raw)
+  release()
+  if not ok then errors.throw((tostring(query):gsub("^chute: ", "")), level + 1) end
+  if request == nil then return nil, errors.take() end
+  return finish(request, (ms or default_ms) + GRACE_MS)
+end
+
+--- Sends the rows of a buffer (a chute_buffer) likewise, compressed as opts.compress says.
+function M.send_rows(pool, default_ms, sql, buffer, opts, level)
+  local function build_rows()
+    local query, ms = build(sql, opts)
+    local len = ffi.new "size_t[1]"
+    query.body = C.chute_buffer_data(buffer, len)
+    query.body_len = len[0]
+    query.compression, query.level = options.compress(opts.compress)
+    return query, ms
+  end
+  local ok, query, ms = pcall(build_rows)
+  local request = ok and C.chute_pool_query(pool, query, raw)
+  release()
+  if not ok then errors.throw((tostring(query):gsub("^chute: ", "")), level + 1) end
+  if request == nil then return nil, errors.take() end
+  return finish(request, (ms or default_ms) + GRACE_MS)
+end
+
+--- Asks whether the server answers. true; or nil, err.
+function M.ping(pool, ms)
+  local request = C.chute_pool_ping(pool, raw)
+  if request == nil then return nil, errors.take() end
+  local answer, err = finish(request, ms + GRACE_MS)
+  if not answer then return nil, err end
+  return true
+end
+
+return M
