@@ -30,9 +30,9 @@ local OWN = { schema = true, pool = true, table = true }
 local function fail(message, ...) error({ open = message:format(...) }, 0) end
 
 local function find_schema(of, level)
-  if type(of) == "string" then return schema.load(of, level + 1) end
   if of == nil then errors.throw("open needs a schema: a path, a definition or a schema", level) end
-  return schema.new(of, level + 1)
+  local own = (type(of) == "string" and schema.load or schema.new)(of, level)
+  return own -- no tail call: it would take the caller's level away
 end
 
 local function split_options(opts)
@@ -84,7 +84,7 @@ function M.open(opts, level)
   level = (level or 1) + 1
   if type(opts) ~= "table" then errors.throw("open takes a table of options", level) end
   local for_pool, for_policy = split_options(opts)
-  local own = find_schema(opts.schema, level)
+  local own = find_schema(opts.schema, level + 1)
   local ok, rules = pcall(policy.read, for_policy, fail)
   if not ok then errors.throw(type(rules) == "table" and rules.open or rules, level) end
   local self = setmetatable({ schema = own, policy = policy.merge(own.policy, rules),
@@ -95,7 +95,7 @@ function M.open(opts, level)
   else
     self.pool, self.owns_pool = pool.open(for_pool, level), true
   end
-  self.ptr = open_stream(self, opts, level)
+  self.ptr = open_stream(self, opts, level + 1)
   self.when = self.policy.when
   return self
 end
