@@ -14,21 +14,38 @@ local raw = errors.raw
 local len = ffi.new "size_t[1]"
 local out = ffi.new "const char *[1]"
 
+--- A userdata in front of a buffer's state: a table cannot say what # is of it in Lua 5.1.
+local function wrap(state)
+  local proxy = newproxy(true)
+  local meta = getmetatable(proxy)
+  meta.__index, meta.__len, meta.__tostring = state, Buffer.__len, Buffer.__tostring
+  meta.kind = Buffer
+  return proxy
+end
+
+local function read_ceiling(opts, level)
+  if not opts or opts.bytes == nil then return CEILING end
+  local ok, bytes = pcall(options.bytes, opts.bytes, "bytes")
+  if not ok then errors.throw((tostring(bytes):gsub("^chute: ", "")), level + 1) end
+  return bytes
+end
+
 --- A buffer for the rows of `of`: a schema, or a definition of one (which needs no table).
 -- opts.bytes: the most bytes of rows it may hold, 256 MiB unless given.
 function M.new(of, opts, level)
   level = (level or 1) + 1
-  local self = { schema = schema.new(of, level) }
-  local ceiling = CEILING
-  if opts and opts.bytes then ceiling = options.bytes(opts.bytes, "bytes") end
-  local ptr = C.chute_buffer_new(self.schema.ptr, ceiling, raw)
+  local self = { schema = schema.new(of, level), compressors = {} }
+  local ptr = C.chute_buffer_new(self.schema.ptr, read_ceiling(opts, level), raw)
   if ptr == nil then errors.throw(ffi.string(raw[0].message), level) end
   self.ptr = ffi.gc(ptr, C.chute_buffer_free)
   self.cells, self.fill, self.names = self.schema.cells, self.schema.fill, self.schema.names
-  return setmetatable(self, Buffer)
+  return wrap(setmetatable(self, Buffer))
 end
 
-function M.is(value) return getmetatable(value) == Buffer end
+function M.is(value)
+  local meta = type(value) == "userdata" and getmetatable(value)
+  return type(meta) == "table" and meta.kind == Buffer
+end
 
 local methods = {}
 
@@ -68,7 +85,6 @@ end
 
 local function compressor(self, method, level)
   local key = method .. ":" .. level
-  self.compressors = self.compressors or {}
   local found = self.compressors[key]
   if not found then
     found = C.chute_compressor_new(method, level, raw)
