@@ -157,8 +157,9 @@ static struct span take_brackets(struct span *text) {
 
 /* Cuts "(NAME) (version …)" off the end and returns the name; at NULL where there is none. */
 static struct span take_name(struct span *text) {
-    if (ends(*text, ").")) text->len--;
-    struct span rest = *text, last = take_brackets(&rest);
+    struct span rest = *text;
+    if (ends(rest, ").")) rest.len--; /* the inner of two */
+    struct span last = take_brackets(&rest);
     if (last.at && starts(last, "version ")) {
         *text = rest;
         last = take_brackets(&rest);

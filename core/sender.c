@@ -24,23 +24,21 @@ static void drop_active(chute_pool *pool, chute_request *request) {
     pool->active_count--;
 }
 
-static chute_request *pop_ready(chute_pool *pool, int which) {
-    pthread_mutex_lock(&pool->lock);
-    chute_request *request = chute_request_pop(&pool->ready[which]);
-    pthread_mutex_unlock(&pool->lock);
-    return request;
-}
-
 /* ---- first contact ------------------------------------------------------------------------ */
 
 static void begin(chute_pool *pool, chute_request *request);
 
-/* None of the inserts that wait for the host was sent: their errors are certain. */
+/* None of the inserts that wait for the host was sent: their errors are certain. Those that come
+ * from now on have a contact of their own. */
 static void refuse_inserts(chute_pool *pool, const chute_error *cause) {
     chute_error err = *cause;
     chute_request *request;
     err.flags &= ~(uint32_t)CHUTE_UNCERTAIN;
-    while ((request = pop_ready(pool, CHUTE_READY_INSERTS))) chute_pool_end(request, &err);
+    pthread_mutex_lock(&pool->lock);
+    struct chute_request_queue waiting = pool->ready[CHUTE_READY_INSERTS];
+    pool->ready[CHUTE_READY_INSERTS] = (struct chute_request_queue){0};
+    pthread_mutex_unlock(&pool->lock);
+    while ((request = chute_request_pop(&waiting))) chute_pool_end(request, &err);
 }
 
 static void ask(chute_pool *pool) {
@@ -175,8 +173,8 @@ void *chute_sender_run(void *arg) {
     pool->transport->context = pool;
     pool->transport->finished = settle;
     while (!pool->closing) {
+        cancel_unwanted(pool); /* which makes room */
         admit(pool);
-        cancel_unwanted(pool);
         if (!pool->closing) wait(pool);
     }
     close_transport(pool);
