@@ -89,9 +89,10 @@ int chute_bind_integer(chute_codec *codec, const struct chute_codec_options *opt
 
 /* ---- floats -------------------------------------------------------------------------------- */
 
+/* LuaJIT's NaN has its sign set and ClickHouse's has not: to GROUP BY they would be two values. */
 static bool read_double(const chute_cell *cell, double *out) {
     switch (cell->kind) {
-    case CHUTE_CELL_NUMBER: *out = cell->num; return true;
+    case CHUTE_CELL_NUMBER: *out = isnan(cell->num) ? NAN : cell->num; return true;
     case CHUTE_CELL_INT64: *out = (double)cell->i64; return true;
     case CHUTE_CELL_UINT64: *out = (double)cell->u64; return true;
     case CHUTE_CELL_STRING: return chute_parse_double(cell->ptr, cell->len, out) == CHUTE_OK;

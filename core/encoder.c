@@ -3,6 +3,7 @@
 #include "schema.h"
 #include "wire.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- links --------------------------------------------------------------------------------- */
@@ -56,7 +57,7 @@ static uint8_t *run_integers(const struct chute_op *op, chute_row *row, uint8_t 
 static uint8_t *run_floats(const struct chute_op *op, chute_row *row, uint8_t *out) {
     const chute_cell *cell = row->cells + op->first;
     for (uint32_t i = 0; i < op->count; i++, cell++) {
-        if (cell->kind == CHUTE_CELL_NUMBER) {
+        if (cell->kind == CHUTE_CELL_NUMBER && !isnan(cell->num)) {
             out = chute_put_int(out, cell->u64, sizeof cell->num);
             continue;
         }
