@@ -50,8 +50,7 @@ no_memory:
 }
 
 chute_buffer *chute_buffer_new(chute_schema *schema, size_t ceiling, chute_error *err) {
-    size_t capacity = ceiling < FIRST_CAPACITY ? ceiling : FIRST_CAPACITY;
-    return new_buffer(schema, capacity, ceiling, err);
+    return new_buffer(schema, FIRST_CAPACITY, ceiling, err);
 }
 
 /* Touches each page once: a fault here is a fault that no row waits for. */
@@ -61,12 +60,10 @@ static void warm_up(chute_buffer *buffer, size_t warm) {
         ((volatile uint8_t *)buffer->data)[at] = 0;
 }
 
-chute_buffer *chute_buffer_new_fixed(chute_schema *schema, size_t ceiling, size_t warm,
-                                     chute_error *err) {
-    chute_buffer *buffer = new_buffer(schema, ceiling, ceiling, err);
-    if (!buffer) return NULL;
-    buffer->fixed = true;
-    warm_up(buffer, warm);
+chute_buffer *chute_buffer_new_warm(chute_schema *schema, size_t ceiling, size_t warm,
+                                    chute_error *err) {
+    chute_buffer *buffer = new_buffer(schema, ceiling + CHUTE_BUFFER_MARGIN, ceiling, err);
+    if (buffer) warm_up(buffer, warm);
     return buffer;
 }
 
@@ -83,10 +80,15 @@ void chute_buffer_reset(chute_buffer *buffer) {
 
 /* ---- room ---------------------------------------------------------------------------------- */
 
+/* What capacity may grow to. */
+static size_t most(const chute_buffer *buffer) {
+    return buffer->ceiling + CHUTE_BUFFER_MARGIN;
+}
+
 static int grow(chute_buffer *buffer, size_t need, chute_error *err) {
     size_t capacity = buffer->capacity;
     while (capacity < need) capacity *= 2;
-    if (capacity > buffer->ceiling) capacity = buffer->ceiling;
+    if (capacity > most(buffer)) capacity = most(buffer);
     void *data = mremap(buffer->data, mapped(buffer, buffer->capacity), mapped(buffer, capacity),
                         MREMAP_MAYMOVE);
     if (data == MAP_FAILED)
@@ -115,8 +117,8 @@ static int refuse_size(const chute_buffer *buffer, uint64_t number, size_t row_b
     return CHUTE_E_ROW;
 }
 
-/* Close to the ceiling the row's bound may not fit where the row itself does: it is written
- * aside, then moved. */
+/* Close to the ceiling a large row's bound may fit in no margin where the row itself does: it is
+ * written aside, then moved. */
 static __attribute__((cold)) int add_aside(chute_buffer *buffer, const chute_cells *cells,
                                            uint64_t number, size_t bound, chute_error *err) {
     uint64_t word = load(buffer);
@@ -148,8 +150,7 @@ int chute_buffer_add_numbered(chute_buffer *buffer, const chute_cells *cells, ui
     size_t bytes = chute_word_bytes(word);
     size_t bound = chute_encoder_bound(buffer->schema->encoder, cells);
     if (bound > buffer->capacity - bytes) {
-        if (buffer->fixed && word != 0) return CHUTE_E_FULL;
-        if (bound > buffer->ceiling - bytes) return add_aside(buffer, cells, number, bound, err);
+        if (bound > most(buffer) - bytes) return add_aside(buffer, cells, number, bound, err);
         int rc = grow(buffer, bytes + bound, err);
         if (rc != CHUTE_OK) return rc;
     }
@@ -159,7 +160,9 @@ int chute_buffer_add_numbered(chute_buffer *buffer, const chute_cells *cells, ui
     uint8_t *out = buffer->data + buffer->header_len + bytes;
     uint8_t *end = chute_schema_encode(buffer->schema, cells, number, out, err);
     if (!end) return CHUTE_E_ROW;
-    commit(buffer, word, (size_t)(end - out));
+    size_t row_bytes = (size_t)(end - out);
+    if (row_bytes > buffer->ceiling - bytes) return refuse_size(buffer, number, row_bytes, err);
+    commit(buffer, word, row_bytes);
     return CHUTE_OK;
 }
 

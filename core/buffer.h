@@ -1,7 +1,10 @@
 /* buffer: rows as RowBinary, the format's header before them.
  *
- *   data  ├ header ┤├ row ┤├ row ┤├ row ┤ … room …
- *         0        header_len              ▲ header_len + bytes
+ *   data  ├ header ┤├ row ┤├ row ┤├ row ┤ … room … ┤ margin ┤
+ *         0        header_len              ▲ + bytes ▲ + ceiling
+ *
+ * A row is written where the most that it could take fits, which may reach into the margin, and
+ * stays if what it took ends before the ceiling.
  *
  * One 64-bit word publishes rows and bytes together, stored last and with release order: whoever
  * reads it (the flusher, a recovery) sees whole rows only.
@@ -12,11 +15,11 @@
 #include "chute.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 enum {
     CHUTE_WORD_BYTES_BITS = 40, /* low bits: bytes of rows, up to 1 TiB */
-    CHUTE_BUFFER_SLACK = 64     /* room past the ceiling that short copies may scribble on */
+    CHUTE_BUFFER_SLACK = 64,    /* room at the end that short copies may scribble on */
+    CHUTE_BUFFER_MARGIN = 1 << 16
 };
 
 /* Rows in the high bits of a word: up to 2^24 - 1. */
@@ -27,9 +30,8 @@ struct chute_buffer {
     chute_schema *schema; /* one reference */
     uint8_t *data;        /* header_len + capacity + CHUTE_BUFFER_SLACK bytes, mapped */
     size_t header_len;
-    size_t capacity; /* bytes of rows that fit in `data` now */
-    size_t ceiling;  /* bytes of rows it may grow to */
-    bool fixed;      /* a stream's: full as soon as a row's bound does not fit */
+    size_t capacity; /* bytes after the header that are mapped, but for the slack */
+    size_t ceiling;  /* bytes of rows it may hold: capacity grows to this and the margin */
     _Atomic uint64_t word;
 };
 
@@ -44,10 +46,8 @@ static inline uint64_t chute_word_bytes(uint64_t word) {
 int chute_buffer_add_numbered(chute_buffer *buffer, const chute_cells *cells, uint64_t number,
                               chute_error *err);
 
-/* The streams' kind: all of its memory mapped, the first `warm` bytes faulted in, and never
- * grown. It is full (CHUTE_E_FULL, `err` not filled) where a row's bound does not fit behind
- * other rows, so that adding never allocates there. */
-chute_buffer *chute_buffer_new_fixed(chute_schema *schema, size_t ceiling, size_t warm,
-                                     chute_error *err);
+/* The streams' kind: all of its memory mapped, and the first `warm` bytes faulted in. */
+chute_buffer *chute_buffer_new_warm(chute_schema *schema, size_t ceiling, size_t warm,
+                                    chute_error *err);
 
 #endif

@@ -175,7 +175,7 @@ static void batch_done(chute_batch *batch) {
 
 static chute_batch *new_batch(chute_stream *stream, chute_error *err) {
     chute_buffer *buffer =
-        chute_buffer_new_fixed(stream->schema, stream->max_bytes, stream->warm, err);
+        chute_buffer_new_warm(stream->schema, stream->max_bytes, stream->warm, err);
     if (!buffer) return NULL;
     chute_batch *batch = chute_batch_new(buffer, stream->insert, err);
     if (!batch) {
