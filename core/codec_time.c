@@ -117,6 +117,12 @@ static bool add_ticks(struct instant at, uint32_t scale, int64_t *out) {
            !__builtin_add_overflow(*out, at.ticks, out);
 }
 
+/* Whether a text tells an instant at all, be it past 64 bits of the column's ticks. */
+static bool is_instant(const chute_codec *codec, const chute_cell *cell) {
+    int64_t seconds;
+    return chute_parse_datetime(cell->ptr, cell->len, codec->zone, 0, NULL, &seconds) == CHUTE_OK;
+}
+
 static uint8_t *put_datetime(const chute_codec *codec, chute_row *row, const chute_cell *cell,
                              uint8_t *out) {
     int64_t ticks;
@@ -125,8 +131,9 @@ static uint8_t *put_datetime(const chute_codec *codec, chute_row *row, const chu
     if (cell->kind == CHUTE_CELL_STRING) {
         int rc = chute_parse_datetime(cell->ptr, cell->len, codec->zone, codec->scale, codec->cache,
                                       &ticks);
-        if (rc == CHUTE_DATE_SYNTAX) return chute_row_refuse(row, cell, " is not a date and time");
         known = rc == CHUTE_OK;
+        if (!known && !is_instant(codec, cell))
+            return chute_row_refuse(row, cell, " is not a date and time");
     } else if (is_number(cell)) {
         bool nearest = codec->type->kind == CHUTE_TYPE_DATETIME64;
         known = read_number(codec, cell, codec->scale, nearest, &at) &&
