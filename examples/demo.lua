@@ -16,12 +16,13 @@ local sources = {
 
 local questions = {
   { "How many arrived?", [[
-    SELECT 'flights' AS table, count() AS rows, toString(min(departed)) AS first, toString(max(departed)) AS last
-    FROM flights
-    UNION ALL
-    SELECT 'birdstrikes', count(), toString(min(date)), toString(max(date)) FROM birdstrikes
-    ORDER BY table]] },
-  { "Where does one wait? Airports with 200 departures or more, by median delay in minutes", [[
+    SELECT * FROM (
+      SELECT 'flights' AS of, count() AS rows, toDate(min(departed)) AS first, toDate(max(departed)) AS last
+      FROM flights
+      UNION ALL
+      SELECT 'birdstrikes', count(), min(date), max(date) FROM birdstrikes
+    ) ORDER BY of]] },
+  { "Where do flights run late? Airports with 200 flights or more, by median delay in minutes", [[
     SELECT origin, count() AS flights, quantileExact(0.5)(delay) AS median, quantileExact(0.9)(delay) AS p90,
       round(100 * countIf(delay > 15) / count(), 1) AS late_percent
     FROM flights GROUP BY origin HAVING flights >= 200
@@ -29,7 +30,7 @@ local questions = {
   { "When do birds cost most? Strikes by phase of flight", [[
     SELECT phase, count() AS strikes, round(100 * countIf(damage > 'None') / count(damage), 1) AS damaged_percent,
       round(avg(speed)) AS mean_knots, sum(cost_repair + cost_other) AS dollars,
-      argMax(species, cost_repair + cost_other) AS costliest
+      if(dollars > 0, argMax(species, cost_repair + cost_other), '') AS costliest
     FROM birdstrikes GROUP BY phase ORDER BY dollars DESC, phase]] },
 }
 
@@ -63,7 +64,7 @@ local function run(folder)
     end
   end)
   pool:close()
-  assert(ok, err)
+  if not ok then error(err, 0) end
 end
 
 local function temporary_folder()
