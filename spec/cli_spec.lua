@@ -4,9 +4,13 @@ local ffi = require "ffi"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
 
-ffi.cdef "ssize_t write(int fd, const void *bytes, size_t count);"
+ffi.cdef [[
+ssize_t write(int fd, const void *bytes, size_t count);
+int ioctl(int fd, unsigned long request, ...);
+]]
 
 local TIMEOUT = 60
+local FIONREAD = 0x541B
 
 local dir, judge, database
 
@@ -48,6 +52,15 @@ end
 local function end_input(child)
   ffi.C.close(child.stdin)
   child.stdin = nil
+end
+
+-- Waits until it has read all that was fed to it.
+local function await_taken(child)
+  local left, deadline = ffi.new "int[1]", process.now() + TIMEOUT
+  repeat
+    assert.is_true(process.now() < deadline, "input is not read")
+    assert.are.equal(0, ffi.C.ioctl(child.stdin, ffi.cast("unsigned long", FIONREAD), left))
+  until left[0] == 0
 end
 
 -- Its exit code, standard output and standard error, once it has ended.
@@ -96,6 +109,16 @@ end
 
 local function stored()
   return database:query "SELECT * FROM events ORDER BY id FORMAT TabSeparated"
+end
+
+-- Waits until what is stored is `wanted`: open batches go by age. `look` reads it.
+local function await_stored(wanted, look)
+  look = look or stored
+  local deadline = process.now() + TIMEOUT
+  while look() ~= wanted do
+    assert.is_true(process.now() < deadline, "rows do not arrive")
+    ffi.C.poll(nil, 0, 20)
+  end
 end
 
 setup(function()
@@ -332,11 +355,7 @@ describe("chute insert", function()
   it("sends what was accepted when it is interrupted, but no half record", function()
     local child = start({ "insert", events(), "-", "--to", judge.url }, { stdin = true })
     feed(child, '{"id":1}\n{"id":2}\n{"id":3')
-    local deadline = process.now() + TIMEOUT
-    repeat
-      child:wait(0.05)
-      assert.is_true(process.now() < deadline, "rows do not arrive by age")
-    until stored() == "1\tnone\t\\N\n2\tnone\t\\N\n"
+    await_stored "1\tnone\t\\N\n2\tnone\t\\N\n"
     child:kill(2)
     local code, out, err = finish(child)
     assert.are.equal(130, code)
@@ -344,6 +363,52 @@ describe("chute insert", function()
     local n = numbers(out)
     assert.are.same({ 2, 2, 0, 0 }, { n.offered, n.acked, n.rejected, n.undelivered })
     assert.are.equal("1\tnone\t\\N\n2\tnone\t\\N\n", stored())
+  end)
+
+  it("does not wait for a silent server past a second interrupt", function()
+    local child = start({ "insert", events(), "-", "--to", judge.url }, { stdin = true })
+    feed(child, '{"id":1}\n')
+    await_stored "1\tnone\t\\N\n"
+    judge.child:kill(process.SIGSTOP)
+    finally(function() judge.child:kill(process.SIGCONT) end)
+    feed(child, '{"id":2}\n')
+    await_taken(child)
+    local deadline = process.now() + TIMEOUT
+    local line
+    repeat
+      child:kill(2)
+      line = child:read_line(0.3)
+    until line or process.now() > deadline
+    judge.child:kill(process.SIGCONT)
+    assert.are.equal("offered     2", line)
+    local code, out, err = finish(child)
+    assert.are.equal(130, code)
+    -- The first row's acknowledgement may have been on its way.
+    local n = numbers(out)
+    assert.are.equal(2, n.acked + n.undelivered)
+    assert_one_line(err, n.undelivered .. " rows undelivered: .*may have arrived")
+  end)
+
+  it("tells how many rows a server that dies leaves undelivered", function()
+    local mortal = server.chdb()
+    finally(function()
+      mortal.child:stop(0)
+      process.remove_dir(mortal.dir)
+    end)
+    mortal:query "CREATE TABLE t (id UInt64) ENGINE = MergeTree ORDER BY id"
+    local schema = write("t.lua", 'return { table = "t", columns = { { "id", "UInt64" } } }')
+    local child = start({ "insert", schema, "-", "--to", mortal.url }, { stdin = true })
+    feed(child, '{"id":1}\n{"id":2}\n')
+    await_stored("2\n", function() return mortal:query "SELECT count() FROM t" end)
+    mortal.child:kill(process.SIGKILL)
+    mortal.child:wait(TIMEOUT)
+    feed(child, ('{"id":3}\n'):rep(300))
+    end_input(child)
+    local code, out, err = finish(child)
+    assert.are.equal(3, code)
+    local n = numbers(out)
+    assert.are.same({ 302, 2, 0, 300 }, { n.offered, n.acked, n.rejected, n.undelivered })
+    assert_one_line(err, "300 rows undelivered: 127%.0%.0%.1:%d+: .*may have arrived")
   end)
 
   it("draws progress on a terminal only", function()

@@ -127,9 +127,12 @@ local function exit_code(report)
   return 0
 end
 
+-- Rows whose fate is open are told as such: to send them again may double them.
 local function complain(report)
+  local reason = report.reason
   if report.undelivered > 0 then
-    fail(3, ("%.0f rows undelivered: %s"):format(report.undelivered, tostring(report.reason or "given up")))
+    local doubt = (reason and reason.kind == "server") and "" or "; some may have arrived"
+    fail(3, ("%.0f rows undelivered: %s%s"):format(report.undelivered, tostring(reason or "not waited for"), doubt))
   end
   if report.failure then fail(2, report.failure) end
 end
