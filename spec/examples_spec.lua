@@ -5,6 +5,11 @@ local server = require "spec.support.server"
 
 local DATA = ".cache/vega-datasets/data/"
 
+local dir
+
+setup(function() dir = process.make_dir() end)
+teardown(function() process.remove_dir(dir) end)
+
 local function read(path)
   local file = assert(io.open(path, "rb"))
   local text = file:read "*a"
@@ -14,8 +19,7 @@ end
 
 -- Runs a program: its exit code, output and errors.
 local function run(argv)
-  local dir = process.make_dir()
-  finally(function() process.remove_dir(dir) end)
+  os.remove(dir .. "/stderr")
   local child = process.spawn { argv = argv, stdout = true, log = dir .. "/stderr" }
   local lines = {}
   while true do
@@ -96,11 +100,7 @@ end)
 describe("the page view example", function()
   it("is a row whatever the event leaves out", function()
     local database = server.shared.chdb():database()
-    local dir = process.make_dir()
-    finally(function()
-      database:drop()
-      process.remove_dir(dir)
-    end)
+    finally(function() database:drop() end)
     database:query(read "examples/pageview.sql")
     local script = read "examples/pageview.lua":gsub('"pageviews"', ('"%s.pageviews"'):format(database.name))
     local events = '{"name":"pageview"}\n{"user_id":18167959095776540841}\n'
