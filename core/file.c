@@ -1,7 +1,7 @@
 /* file: the transport that leaves each batch in a folder, to be sent by other means.
  *
  *   20261201T101112.123Z-TOKEN.rowbinary.zst    the body, as it would have gone
- *   20261201T101112.123Z-TOKEN.sql              its INSERT; there before the body
+ *   20261201T101112.123Z-TOKEN.sql              its INSERT and a newline; there before the body
  */
 #include "transport.h"
 

@@ -11,20 +11,39 @@ local function escape(text) return (text:gsub("[\\'`\n\r\t%z]", ESCAPES)) end
 --- A name in backquotes.
 function M.name(text) return "`" .. escape(text) .. "`" end
 
+-- A part in backquotes at `at`: its name, backquotes in it doubled or escaped; and what is behind.
+local function quoted_part(text, at)
+  local name = {}
+  at = at + 1
+  while at <= #text do
+    local plain = text:match("^[^`\\]+", at)
+    local pair = text:match("^\\(.)", at) or text:match("^``", at)
+    if plain then
+      name[#name + 1], at = plain, at + #plain
+    elseif pair then
+      name[#name + 1], at = pair:sub(1, 1), at + 2
+    else
+      return table.concat(name), at + 1
+    end
+  end
+end
+
 -- The parts of "db.table"; a part in backquotes may hold dots. Nil where it is no such name.
 local function split(text)
   local parts, at = {}, 1
-  while at <= #text do
-    local part, stop = text:match("^([^`%.]+)()", at)
-    if not part then
-      part, stop = text:match("^`([^`\\]+)`()", at)
+  repeat
+    local part, stop
+    if text:sub(at, at) == "`" then
+      part, stop = quoted_part(text, at)
+    else
+      part, stop = text:match("^([^`%.]+)()", at)
     end
-    if not part then return nil end
+    local behind = part and text:sub(stop, stop)
+    if not part or part == "" or (behind ~= "" and behind ~= ".") then return nil end
     parts[#parts + 1] = part
-    if stop > #text then return #parts <= 2 and parts or nil end
-    if text:sub(stop, stop) ~= "." then return nil end
     at = stop + 1
-  end
+  until behind == ""
+  return #parts <= 2 and parts or nil
 end
 
 --- "table" or "db.table", quoted; nil where it is no such name.
