@@ -24,8 +24,8 @@ CDEF    := $(BUILD)/lua/chute/cdef.lua
 # Debian 12's packages; COMMAND:PACKAGE where any provider of the command will do.
 DEPS := cc:gcc libc6-dev luajit:luajit2 libluajit2-5.1-dev libcurl4-openssl-dev libzstd-dev \
   liblz4-dev lua-cjson lua-argparse tzdata ca-certificates npm:npm
-DEPS_TEST := lua-busted lua-check luarocks git libmicrohttpd-dev nginx libnginx-mod-http-lua \
-  clickhouse-server clang clang-format valgrind wrk
+DEPS_TEST := lua-busted lua-check luarocks git libmicrohttpd-dev libssl-dev nginx \
+  libnginx-mod-http-lua clickhouse-server clang clang-format valgrind wrk
 
 # npm's packages, with what npm view NAME@VERSION dist.integrity says of them.
 CHDB := @chdb/lib-linux-x64-gnu@26.5.3
@@ -36,6 +36,7 @@ VEGA_SHA := sha512-lTSwZA6yq6qSU2YZm+6bqILiIvTPPxn4itir7jPGFmHIdPvUfQ9pCzzcrklYy
 TESTS := $(patsubst spec/core/%.c,$(BUILD)/spec/%,$(wildcard spec/core/*_test.c))
 SPECS := $(sort $(wildcard spec/*_spec.lua))
 CHSERVER := build/spec/chserver
+FAULTPROXY := build/spec/faultproxy
 LUA := $(shell find lua -name '*.lua')
 C_EXTRAS := $(wildcard spec/core/*.[ch] spec/support/*.[ch] bench/*.[ch])
 
@@ -102,7 +103,7 @@ test: deps-test
 	@$(MAKE) --no-print-directory spec
 
 ## spec: the tests, nothing installed before
-spec: build $(TESTS) $(CHSERVER)
+spec: build $(TESTS) $(CHSERVER) $(FAULTPROXY)
 	@$(IN_TREE) spec/run $(ORDER) $(TESTS) $(SPECS)
 
 $(BUILD)/spec/%_test: spec/core/%_test.c $(wildcard spec/core/*.h) $(OBJECTS)
@@ -114,6 +115,12 @@ $(CHSERVER): $(wildcard spec/support/chserver*.[ch]) Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -g $(filter %.c,$^) \
 	  -lmicrohttpd -lzstd -llz4 -ldl -lpthread -o $@
+
+$(FAULTPROXY): $(wildcard spec/support/faultproxy*.[ch]) spec/support/chserver_buf.c \
+  spec/support/chserver.h Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -g $(filter %.c,$^) \
+	  -lssl -lcrypto -lpthread -o $@
 
 ## env: what to eval for using the built checkout uninstalled: eval "$(make -s env)"
 env:
@@ -131,7 +138,7 @@ check: deps-test
 	@$(MAKE) --no-print-directory lint sanitize
 
 # The C tests are built but not run here: for their warnings.
-lint: build $(TESTS) $(CHSERVER)
+lint: build $(TESTS) $(CHSERVER) $(FAULTPROXY)
 	@$(MAKE) --no-print-directory BUILD=build/clang CC=clang build c-tests
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(C_EXTRAS)
 	luacheck --quiet . bin/chute
@@ -142,7 +149,7 @@ c-tests: $(TESTS)
 # tagged #chdb load libchdb in the process, those tagged #rock test the installation.
 ASAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 TSAN := -O1 -g -fsanitize=thread
-sanitize: $(CHSERVER)
+sanitize: $(CHSERVER) $(FAULTPROXY)
 	@$(MAKE) --no-print-directory BUILD=build/tsan CC=gcc CFLAGS="$(TSAN)" SANITIZER=libtsan.so \
 	  SPECS="$(THREADED)" sanitized
 	@$(MAKE) --no-print-directory BUILD=build/asan CC=gcc CFLAGS="$(ASAN)" SANITIZER=libasan.so sanitized

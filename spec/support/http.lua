@@ -69,7 +69,7 @@ local function send_all(fd, text)
   local at, len = ffi.cast("const uint8_t *", text), #text
   while len > 0 do
     local sent = tonumber(C.send(fd, at, len, MSG_NOSIGNAL))
-    if sent < 0 then return false end
+    if sent < 0 then return nil, why() end
     at, len = at + sent, len - sent
   end
   return true
@@ -80,7 +80,7 @@ local function receive_all(fd)
   local bytes = bytes_t(size)
   while true do
     local got = tonumber(C.recv(fd, bytes, size, 0))
-    if got < 0 then return nil, why() end
+    if got < 0 then return nil, why(), table.concat(parts) end
     if got == 0 then return table.concat(parts) end
     parts[#parts + 1] = ffi.string(bytes, got)
   end
@@ -152,15 +152,23 @@ end
 function http.start(options)
   local fd, err = open(options.port, options.timeout or 30)
   if not fd then return nil, err end
-  if send_all(fd, head_of(options)) and options.body then send_all(fd, options.body) end
+  local sent, unsent = send_all(fd, head_of(options))
+  if sent and options.body then sent, unsent = send_all(fd, options.body) end
   if options.length then C.shutdown(fd, SHUT_WR) end
-  return setmetatable({ fd = fd }, pending)
+  return setmetatable({ fd = fd, unsent = not sent and unsent }, pending)
+end
+
+--- All the bytes that come, to the end of the connection; or nil, a message, and those before it.
+function pending:bytes()
+  local text, err, before = receive_all(self.fd)
+  C.close(self.fd)
+  if text == "" and self.unsent then return nil, self.unsent, "" end -- told once, when sending
+  return text, err, before
 end
 
 --- The answer: status, headers (lower-case name → value), body; or nil and a message.
 function pending:finish()
-  local text, err = receive_all(self.fd)
-  C.close(self.fd)
+  local text, err = self:bytes()
   if not text then return nil, err end
   return parse(text)
 end
