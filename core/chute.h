@@ -418,8 +418,8 @@ typedef struct chute_stream_open_batch {
 } chute_stream_open_batch;
 void chute_stream_peek(chute_stream *stream, chute_stream_open_batch *out);
 
-/* Waits until nothing is in flight (`for_room` 0) or until insert has room again (1).
- * 1: so it is; 0: the time ran out. */
+/* Waits until nothing is in flight, or with `for_room` 1 until insert has room again, if that comes
+ * first: parked batches take room and give none. 1: so it is; 0: the time ran out. */
 int chute_stream_wait(chute_stream *stream, int for_room, uint32_t timeout_ms);
 
 void chute_stream_stats_read(chute_stream *stream, chute_stream_stats *out);

@@ -391,7 +391,7 @@ void chute_stream_peek(chute_stream *stream, chute_stream_open_batch *out) {
 static bool is_settled(chute_stream *stream, bool for_room) {
     chute_stream_lock(stream);
     bool settled =
-        for_room ? has_room(stream) || stream->shut : stream->stats.batches_in_flight == 0;
+        stream->stats.batches_in_flight == 0 || (for_room && (has_room(stream) || stream->shut));
     chute_stream_unlock(stream);
     return settled;
 }

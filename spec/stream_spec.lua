@@ -280,6 +280,20 @@ describe("a stream", function()
       s:close(0)
     end)
 
+    it("blocks no longer where only parked batches take the room", function()
+      local s = open { table = db.name .. ".nowhere", batch = { bytes = 64, age = "1h" },
+        pending = { bytes = 256, overflow = "block" } }
+      local ok, err
+      for i = 1, 64 do
+        ok, err = s:insert { i, ("x"):rep(23) }
+        if not ok then break end
+      end
+      assert.is_nil(ok)
+      assert.equal("busy", err.kind)
+      assert.equal(1, assert_balanced(s).refused)
+      s:close(0)
+    end)
+
     it("blocks until there is room", function()
       local s, name = open { batch = { bytes = 64, age = "1h" },
         pending = { bytes = 256, overflow = "block" } }

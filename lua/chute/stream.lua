@@ -100,6 +100,11 @@ function M.open(opts, level)
   return self
 end
 
+local function read_stats(self)
+  C.chute_stream_stats_read(self.ptr, stats)
+  return stats[0]
+end
+
 -- ---- inserting ------------------------------------------------------------------------------
 
 --- A complaint found in Lua: counted, and told.
@@ -116,15 +121,18 @@ local function refuse(self, problem, column)
   return nil, schema.row_error(self.schema, problem, column, tonumber(stats[0].offered))
 end
 
---- Waits for room and tries once more, as long as there is none.
+--- Waits for room and tries again, as long as something is in flight that may give it.
 local function insert_blocking(self)
-  local code
+  local hope
   repeat
+    hope = read_stats(self).batches_in_flight > 0
     C.chute_stream_wait(self.ptr, 1, FOREVER_MS)
-    code = C.chute_stream_insert(self.ptr, self.cells, raw)
-  until code ~= C.CHUTE_E_BUSY
-  if code > 0 then return true end
-  return nil, errors.take(raw[0], self.names)
+    local code = C.chute_stream_insert(self.ptr, self.cells, raw)
+    if code > 0 then return true end
+    if code ~= C.CHUTE_E_BUSY then return nil, errors.take(raw[0], self.names) end
+  until not hope
+  C.chute_stream_count(self.ptr, C.CHUTE_E_BUSY, 1)
+  return nil, errors.take()
 end
 
 --- Seals the open batch where the policy's `when` says so.
@@ -184,11 +192,6 @@ end
 local function wait_ms(timeout, name, default)
   if timeout == nil then return default end
   return options.duration(timeout, name)
-end
-
-local function read_stats(self)
-  C.chute_stream_stats_read(self.ptr, stats)
-  return stats[0]
 end
 
 local function timed_out(self)
