@@ -7,82 +7,14 @@
 --
 -- Strings are borrowed: they must be reachable until the C call returns. The caller's row holds
 -- its own; what `value`, `map` or a metatable makes on the way is held in `anchor`.
+local cell = require "chute.cell"
 local lib = require "chute.lib"
 local values = require "chute.values"
 local C, ffi = lib.C, lib.ffi
 
 local M = {}
 
-local null, Pairs = values.null, values.Pairs
-local INT64, UINT64 = ffi.typeof "int64_t", ffi.typeof "uint64_t"
 local GROUP = 16 -- columns one generated function reads: its traces stay short
-local MAX_LIST = 2 ^ 27
-
--- ---- the functions that generated code calls ------------------------------------------------
-
-local OTHER = { table = "a table", ["function"] = "a function", thread = "a coroutine",
-  cdata = "a cdata of another type than int64_t and uint64_t", userdata = "a userdata" }
-
-local function is_null(v, kind)
-  if v == null then return true end
-  if kind ~= "userdata" then return false end
-  local text = tostring(v)
-  return text == "userdata: NULL" or text:find "^userdata: %(nil%)" or text:find "^userdata: 0x0+$"
-end
-
-local function put_text(cell, text, kind)
-  cell.ptr, cell.len, cell.kind = text, #text, kind
-end
-
---- Fills a cell with a value of any kind but nil, string and number.
-local function put_rare(cell, v)
-  local kind = type(v)
-  if kind == "boolean" then
-    cell.u64, cell.kind = v and 1 or 0, C.CHUTE_CELL_BOOL
-  elseif kind == "cdata" and ffi.istype(INT64, v) then
-    cell.i64, cell.kind = v, C.CHUTE_CELL_INT64
-  elseif kind == "cdata" and ffi.istype(UINT64, v) then
-    cell.u64, cell.kind = v, C.CHUTE_CELL_UINT64
-  elseif is_null(v, kind) then
-    cell.kind = C.CHUTE_CELL_NULL
-  else
-    put_text(cell, OTHER[kind], C.CHUTE_CELL_OTHER)
-  end
-end
-
---- Fills a cell with a table that was to be a list and has other keys than a sequence has.
-local function put_gap(cell)
-  put_text(cell, "a table with a nil inside or with other keys", C.CHUTE_CELL_OTHER)
-end
-
---- The length of a list: its n, else its border; nil where it is no list: a table with more keys
--- than a sequence has, such as one with a nil inside.
-local function list_length(v)
-  local n = v.n
-  if n == nil then
-    n = #v
-    local beyond
-    if n == 0 then beyond = next(v) else beyond = next(v, n) end
-    if beyond == nil then return n end
-    return nil
-  end
-  if type(n) == "number" and n >= 0 and n <= MAX_LIST and n % 1 == 0 then return n end
-end
-
---- A copy that `anchor` holds of a table whose metatable may make its values up on access.
-local function materialize(v, names, count, anchor)
-  local copy = {}
-  for k = 1, count do copy[k] = v[k] end
-  for _, name in ipairs(names) do copy[name] = v[name] end
-  anchor.n = anchor.n + 1
-  anchor[anchor.n] = copy
-  return copy
-end
-
-local function has_index(v)
-  local meta = getmetatable(v)
-  return meta ~= nil and meta ~= Pairs and (type(meta) ~= "table" or meta.__index ~= nil)
-end
 
 -- ---- templates ------------------------------------------------------------------------------
 
@@ -90,23 +22,27 @@ local HEAD = [[
 local env = ...
 local cells, anchor, keys, values = env.cells, env.anchor, env.keys, env.values
 local scalars, named, positional = env.scalars, env.named, env.positional
-local grow, put_rare, list_length, has_index, materialize, null, Pairs =
-  env.grow, env.put_rare, env.list_length, env.has_index, env.materialize, env.null, env.Pairs
-local put_gap = env.put_gap
+local grow, null, Pairs = env.grow, env.null, env.Pairs
+local put_rare, put_gap, put_no_pairs = env.cell.put_rare, env.cell.put_gap, env.cell.put_no_pairs
+local list_length, has_index = env.cell.list_length, env.cell.has_index
+local materialize = env.cell.materialize
 local type, next, pairs, pcall, getmetatable = type, next, pairs, pcall, getmetatable
-local R, top = {}, $count
+local R, N, top = {}, {}, $count
 local NO_NAMES = {}
 
+-- The address of the cells is fetched where it is used: held in a local it is an object of its
+-- own, garbage for every row, wherever a trace ends in between.
 local function put(i, v)
-  local cell = cells.at[i]
   if type(v) == "string" then
+    local cell = cells.at[i]
     cell.ptr, cell.len, cell.kind = v, #v, $STRING
   elseif type(v) == "number" then
+    local cell = cells.at[i]
     cell.num, cell.kind = v, $NUMBER
   elseif v == nil then
-    cell.kind = $ABSENT
+    cells.at[i].kind = $ABSENT
   else
-    put_rare(cell, v)
+    put_rare(cells, i, v)
   end
 end
 
@@ -129,7 +65,7 @@ local LIST = [[
 R[$id] = function(i, v) -- $type
   if type(v) ~= "table" or v == null then return put(i, v) end
   local n = list_length(v)
-  if n == nil then return put_gap(cells.at[i]) end
+  if n == nil then return put_gap(cells, i) end
   if has_index(v) then v = materialize(v, NO_NAMES, n, anchor) end
   local first = open(i, n, $LIST, n)
   for k = 1, n do $child1(first + k - 1, v[k]) end
@@ -140,10 +76,14 @@ local MAP = [[
 R[$id] = function(i, v) -- $type
   if type(v) ~= "table" or v == null then return put(i, v) end
   if getmetatable(v) == Pairs then
-    local first = open(i, #v, $PAIRS, 2 * #v)
-    for k = 1, #v do
-      $child1(first + 2 * k - 2, v[k][1])
-      $child2(first + 2 * k - 1, v[k][2])
+    local n = list_length(v)
+    if n == nil then return put_gap(cells, i) end
+    local first = open(i, n, $PAIRS, 2 * n)
+    for k = 1, n do
+      local pair = v[k]
+      if type(pair) ~= "table" or pair == null then return put_no_pairs(cells, i) end
+      $child1(first + 2 * k - 2, pair[1])
+      $child2(first + 2 * k - 1, pair[2])
     end
     return
   end
@@ -172,20 +112,22 @@ end
 -- told apart here.
 local SCALARS = [==[
 local function scalars_$form(row)
-  local at, seen = cells.at, 0
+  local seen = 0
   for c = 1, $scalars do
     local v = row[$form[c]]
     local i = scalars[c]
     if type(v) == "string" then
-      at[i].ptr, at[i].len, at[i].kind = v, #v, $STRING
+      local cell = cells.at[i]
+      cell.ptr, cell.len, cell.kind = v, #v, $STRING
       seen = seen + 1
     elseif type(v) == "number" then
-      at[i].num, at[i].kind = v, $NUMBER
+      local cell = cells.at[i]
+      cell.num, cell.kind = v, $NUMBER
       seen = seen + 1
     elseif v == nil then
-      at[i].kind = $ABSENT
+      cells.at[i].kind = $ABSENT
     else
-      put_rare(at[i], v)
+      put_rare(cells, i, v)
       seen = seen + 1
     end
   end
@@ -200,6 +142,12 @@ local COMPUTED = [[
     anchor[$slot] = v
     $read($index, v)
   end
+]]
+
+-- C wants the parts of values in the order of the columns. Values are computed last, so a column of
+-- nested values behind a computed one waits for it.
+local LATE = [[
+  $read($index, anchor[$slot])
 ]]
 
 local ENTRY = [[
@@ -319,17 +267,19 @@ function Generator:nested(form, columns)
   local sum, id = {}, 0
   for first = 1, #columns, GROUP do
     id = id + 1
-    local lines = { ("local function nested_%s%d(row)\n  local seen, v = 0"):format(form, id) }
+    local lines = { ("N.%s%d = function(row)\n  local seen, v = 0"):format(form, id) }
     for c = first, math.min(first + GROUP - 1, #columns) do
       local column = columns[c]
       local key = form == "named" and ("keys[%d]"):format(column.index)
         or tostring(column.index + 1)
-      lines[#lines + 1] = ("  v = row[%s]\n  if v ~= nil then seen = seen + 1 end\n  %s(%d, v)")
-        :format(key, column.reader, column.index)
+      local read = column.slot and ("anchor[%d] = v"):format(column.slot)
+        or ("%s(%d, v)"):format(column.reader, column.index)
+      lines[#lines + 1] = ("  v = row[%s]\n  if v ~= nil then seen = seen + 1 end\n  %s")
+        :format(key, read)
     end
     lines[#lines + 1] = "  return seen\nend\n"
     self.source[#self.source + 1] = table.concat(lines, "\n")
-    sum[id] = (" + nested_%s%d(row)"):format(form, id)
+    sum[id] = (" + N.%s%d(row)"):format(form, id)
   end
   return table.concat(sum)
 end
@@ -337,7 +287,7 @@ end
 local function computed_source(columns)
   local parts = {}
   for slot, column in ipairs(columns) do
-    parts[slot] = expand(COMPUTED, { column = ("%q"):format(column.name):gsub("%c", " "),
+    parts[slot] = expand(column.value and COMPUTED or LATE, { column = ("%q"):format(column.name):gsub("%c", " "),
       index = column.index, slot = slot, read = column.reader })
   end
   return table.concat(parts)
@@ -347,8 +297,7 @@ local function new_env(cells, columns, count)
   local env = {
     cells = cells, anchor = { n = 0 }, keys = {}, values = {}, names = {},
     scalars = {}, named = {}, positional = {},
-    put_rare = put_rare, put_gap = put_gap, list_length = list_length, has_index = has_index,
-    materialize = materialize, null = null, Pairs = Pairs,
+    cell = cell, null = values.null, Pairs = values.Pairs,
   }
   for _, column in ipairs(columns) do
     env.keys[column.index] = column.key
@@ -357,7 +306,7 @@ local function new_env(cells, columns, count)
   end
   function env.grow(first, n)
     cells.used = first
-    if n > MAX_LIST or C.chute_cells_reserve(cells, n) ~= 0 then
+    if n > cell.MAX_LIST or C.chute_cells_reserve(cells, n) ~= 0 then
       error("chute: no memory for a value of " .. n .. " parts", 0)
     end
   end
@@ -366,16 +315,21 @@ local function new_env(cells, columns, count)
 end
 
 local function split(generator, columns, env)
-  local nested, computed = {}, {}
+  local nested, computed, late = {}, {}, false
   for _, column in ipairs(columns) do
     column.reader = generator:reader(column.ctype)
     if column.value then
       computed[#computed + 1] = column
+      late = late or column.reader ~= "put"
     elseif column.reader == "put" then
       local c = #env.scalars + 1
       env.scalars[c], env.named[c], env.positional[c] = column.index, column.key, column.index + 1
     else
       nested[#nested + 1] = column
+      if late then
+        computed[#computed + 1] = column
+        column.slot = #computed
+      end
     end
   end
   return nested, computed
@@ -398,7 +352,9 @@ function M.generate(cells, columns)
     nested_positional = generator:nested("positional", nested),
   })
   local source = table.concat(generator.source, "\n")
-  local begin, named, positional, finish = assert(loadstring(source, "=chute.row"))(env)
+  local chunk, problem = loadstring(source, "=chute.row")
+  if not chunk then error({ schema = "a type too wide to read: " .. problem }, 0) end
+  local begin, named, positional, finish = chunk(env)
   return { begin = begin, named = named, positional = positional, computed = finish,
     source = source, anchor = env.anchor, put = env.put }
 end
@@ -444,7 +400,8 @@ function M.filler(schema)
   local checks = { strict = strict and function(row) return find_unknown(row, declared, true) end }
 
   local function fill_positional(row)
-    if next(row, #row) ~= nil or #row > count then
+    local n = #row
+    if n > count or next(row) ~= 1 or next(row, n) ~= nil then
       local problem = check_positions(row, checks, declared, count)
       if problem then return problem end
     end
@@ -466,9 +423,10 @@ function M.filler(schema)
   end
 
   local function fill(row)
-    row = begin(row)
+    local read = begin(row)
     local problem
-    if row[1] ~= nil then problem = fill_positional(row) else problem = fill_named(row) end
+    if read[1] ~= nil then problem = fill_positional(read) else problem = fill_named(read) end
+    if not problem and strict and read ~= row then problem = find_unknown(row, declared, true) end
     if problem then return problem end
     return computed(row)
   end

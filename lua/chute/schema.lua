@@ -216,7 +216,7 @@ function Schema:read(values)
   local problem, column = self.fill(values)
   if problem == nil then return true end
   if problem == "filtered" then return nil, "filtered" end
-  return nil, nil, M.row_error(self, problem, column)
+  return nil, nil, M.row_error(self, problem, column, 1)
 end
 
 --- A row's error found in Lua, before the encoder saw it.
