@@ -1,5 +1,6 @@
 #include "registry.h"
 
+#include "process.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static void drain_all(void) {
 }
 
 static void register_exit(void) {
-    atexit(drain_all);
+    chute_process_at_exit(CHUTE_EXIT_DRAIN, drain_all);
 }
 
 void chute_registry_add(chute_stream *stream) {
