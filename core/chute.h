@@ -150,7 +150,12 @@ enum {
     CHUTE_CELL_STRING,     /* ptr, len: borrowed until the call that takes the row returns */
     CHUTE_CELL_LIST,       /* len children from index `first` in the arena: Array, Tuple */
     CHUTE_CELL_PAIRS,      /* len pairs, 2 * len children: key, value, key, value … : Map */
-    CHUTE_CELL_OTHER       /* a value of no use to any column; ptr, len: what it was, as text */
+    CHUTE_CELL_OTHER,      /* a value of no use to any column; ptr, len: what it was, as text */
+    /* Of a decoder only: */
+    CHUTE_CELL_TABLE, /* as PAIRS, each key being one of Lua's: a plain table, if none comes twice
+                       */
+    CHUTE_CELL_PATHS, /* as PAIRS, the keys being dotted paths: JSON */
+    CHUTE_CELL_TYPED  /* two children: a type's text, and a value that is to be written as one */
 };
 
 /* One value on its way from Lua to C. */
@@ -238,6 +243,35 @@ uint64_t chute_buffer_rows(const chute_buffer *buffer);
 /* The format's header and the rows, contiguous; `*len` their bytes. Borrowed until the buffer
  * is next changed. */
 const char *chute_buffer_data(const chute_buffer *buffer, size_t *len);
+
+/* ---- decoders ----------------------------------------------------------------------------- */
+
+enum {
+    CHUTE_DECODE_JSON_TEXT = 1 /* JSON comes as text: output_format_binary_write_json_as_string */
+};
+
+typedef struct chute_decoder chute_decoder;
+
+/* A decoder of RowBinaryWithNamesAndTypes. `zone` (NUL-ended; NULL: UTC): whose clock shows a
+ * DateTime that names no zone. NULL: out of memory. */
+chute_decoder *chute_decoder_new(uint32_t flags, const char *zone);
+void chute_decoder_free(chute_decoder *decoder); /* taken; NULL is fine */
+
+/* Hands it the next bytes of the body (copied) and drops those of rows that were read. */
+int chute_decoder_feed(chute_decoder *decoder, const char *data, size_t len, chute_error *err);
+void chute_decoder_end(chute_decoder *decoder); /* no more bytes will come */
+
+/* 1: the columns stand. 0: more bytes are needed; after the end: there were none at all. Negative:
+ * what came cannot be read, nor can what follows. */
+int chute_decoder_head(chute_decoder *decoder, chute_error *err);
+uint32_t chute_decoder_count(const chute_decoder *decoder); /* columns */
+const char *chute_decoder_name(const chute_decoder *decoder, uint32_t column, size_t *len);
+const chute_type *chute_decoder_type(const chute_decoder *decoder, uint32_t column);
+
+/* Reads a row. 1: `*cells` holds it, in the form that the columns take (numbers where a double is
+ * exact, 64-bit integers, text of all else that is one value), all borrowed until the decoder is
+ * used again. 0: more bytes are needed; after the end: that was all. Negative: as above. */
+int chute_decoder_next(chute_decoder *decoder, const chute_cells **cells, chute_error *err);
 
 /* ---- compression -------------------------------------------------------------------------- */
 

@@ -45,4 +45,29 @@ int chute_parse_datetime(const char *s, size_t n, const chute_zone *zone, uint32
  * 10^`scale` a second (0 to 9). Digits past the scale are floored. */
 int chute_parse_time(const char *s, size_t n, uint32_t scale, int64_t *ticks);
 
+/* Room for any text below. */
+enum { CHUTE_DATE_TEXT = 64 };
+
+/* These write without a NUL, at most CHUTE_DATE_TEXT bytes, and return the length. Years past 9999
+ * have as many digits as they need, those before 0 a sign: no server writes such, but garbage is to
+ * be seen as what it is. */
+
+/* YYYY-MM-DD, of a day since 1970-01-01. */
+size_t chute_format_date(int64_t days, char *out);
+
+/* How an instant is to be written. */
+struct chute_date_style {
+    const chute_zone *zone; /* whose clock is shown; NULL: UTC */
+    bool offset;            /* +HH:MM behind it: the text tells the instant by itself */
+};
+
+/* "YYYY-MM-DD HH:MM:SS[.fraction][+HH:MM]", of ticks of 10^`scale` a second, the fraction with
+ * `scale` digits. Where a zone's offset has seconds, which no text has, UTC's clock is shown. */
+size_t chute_format_datetime(int64_t ticks, uint32_t scale, struct chute_date_style style,
+                             char *out);
+
+/* [-]HH:MM:SS[.fraction], the hours with two digits, or as many as they need: what
+ * chute_parse_time reads. */
+size_t chute_format_time(int64_t ticks, uint32_t scale, char *out);
+
 #endif

@@ -40,4 +40,10 @@ int chute_decimal_from_double(double number, uint32_t precision, uint32_t scale,
 int chute_parse_integer(const char *s, size_t n, uint32_t bits, bool is_signed,
                         chute_int256 *value);
 
+enum { CHUTE_DECIMAL_TEXT = 80 };
+
+/* Writes number / 10^scale without a NUL, at most CHUTE_DECIMAL_TEXT bytes, zeroes at the
+ * fraction's end left out, and returns its length. `scale` is at most 76. */
+size_t chute_format_decimal(const chute_int256 *number, bool is_signed, uint32_t scale, char *out);
+
 #endif

@@ -17,4 +17,14 @@ function M.pairs(list)
   return setmetatable(list, M.Pairs)
 end
 
+M.Typed = {}
+M.Typed.__tostring = function(self) return ("%s as %s"):format(tostring(self.value), self.type) end
+
+--- A value for a Variant, a Dynamic or a path of JSON that is to be stored as this type, where the
+-- plain value would be taken for another. Fields: type (text), value.
+function M.typed(ctype, value)
+  if type(ctype) ~= "string" then error("chute.typed takes a type's text and a value", 2) end
+  return setmetatable({ type = ctype, value = value }, M.Typed)
+end
+
 return M
