@@ -25,7 +25,8 @@ CDEF    := $(BUILD)/lua/chute/cdef.lua
 DEPS := cc:gcc libc6-dev luajit:luajit2 libluajit2-5.1-dev libcurl4-openssl-dev libzstd-dev \
   liblz4-dev lua-cjson lua-argparse tzdata ca-certificates npm:npm
 DEPS_TEST := lua-busted lua-check luarocks git libmicrohttpd-dev libssl-dev nginx \
-  libnginx-mod-http-lua clickhouse-server clang clang-format valgrind wrk
+  libnginx-mod-http-lua clickhouse-server libzookeeper-java java:default-jre-headless clang \
+  clang-format valgrind wrk
 
 # npm's packages, with what npm view NAME@VERSION dist.integrity says of them.
 CHDB := @chdb/lib-linux-x64-gnu@26.5.3

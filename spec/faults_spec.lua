@@ -292,8 +292,8 @@ describe("faultproxy", function()
       local client = curl.new()
       client:request { url = p.url .. "/ping" }
       p:rule { kind = "insert", reused = true, times = 1, at = "answer", action = "close" }
-      assert.equal(200, client:request({ url = p.url .. path .. "&query_id=twice", body = ONE_ROW }).status)
-      assert.equal(2, #p:posts("query_id").twice)
+      assert.equal(200, client:request({ url = p.url .. path .. "&query_id=sent-twice", body = ONE_ROW }).status)
+      assert.equal(2, #p:posts("query_id")["sent-twice"])
       assert.equal(2, count())
     end)
 

@@ -134,17 +134,26 @@ void fp_rule_unset(struct fp_rule *rule);
 
 /* ---- log ------------------------------------------------------------------------------------ */
 
-#define FP_COUNTERS(X)                                                                             \
-    X(connections)                                                                                 \
-    X(open) X(requests) X(posts) X(inserts) X(queries) X(pings) X(others) X(bodies) X(faults)      \
-        X(held) X(forwarded) X(upstream_failures) X(finished) X(body_bytes) X(sent_bytes)          \
-            X(tls_failures)
-
+/* Their names, the same, are in log. */
 enum fp_counter {
-#define X(name) FP_C_##name,
-    FP_COUNTERS(X)
-#undef X
-        FP_C_COUNT
+    FP_C_connections,
+    FP_C_open, /* now */
+    FP_C_requests,
+    FP_C_posts,
+    FP_C_inserts,
+    FP_C_queries,
+    FP_C_pings,
+    FP_C_others,
+    FP_C_bodies, /* that came whole */
+    FP_C_faults, /* rules that fired */
+    FP_C_held,
+    FP_C_forwarded,
+    FP_C_upstream_failures,
+    FP_C_finished,
+    FP_C_body_bytes,
+    FP_C_sent_bytes,
+    FP_C_tls_failures,
+    FP_C_COUNT
 };
 
 struct fp_record {

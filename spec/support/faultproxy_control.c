@@ -3,7 +3,7 @@
  *   POST /rules             adds rules, one a line; their numbers. 400 where one is not understood
  *   GET, DELETE /rules      {"id":…,"seen":…,"fired":…} a line; forgets them
  *   GET /requests?from=N    a line of JSON for each request after the first N; see print_record
- *   GET /counters           {"connections":…, …}: FP_COUNTERS
+ *   GET /counters           {"connections":…, …}: see fp_counter
  *   GET /await?counter=NAME&count=N&ms=T[&most=1]   the counters once NAME is at least (at most) N;
  *                           408 with them after T
  *   POST /listen?mode=open|refuse|full[&reset=1]    full: connecting hangs

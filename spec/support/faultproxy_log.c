@@ -197,10 +197,25 @@ void fp_log_print(uint64_t from, struct ch_buf *out) {
 /* ---- counters ------------------------------------------------------------------------------- */
 
 static const char *const NAMES[] = {
-#define X(name) #name,
-    FP_COUNTERS(X)
-#undef X
+    [FP_C_connections] = "connections",
+    [FP_C_open] = "open",
+    [FP_C_requests] = "requests",
+    [FP_C_posts] = "posts",
+    [FP_C_inserts] = "inserts",
+    [FP_C_queries] = "queries",
+    [FP_C_pings] = "pings",
+    [FP_C_others] = "others",
+    [FP_C_bodies] = "bodies",
+    [FP_C_faults] = "faults",
+    [FP_C_held] = "held",
+    [FP_C_forwarded] = "forwarded",
+    [FP_C_upstream_failures] = "upstream_failures",
+    [FP_C_finished] = "finished",
+    [FP_C_body_bytes] = "body_bytes",
+    [FP_C_sent_bytes] = "sent_bytes",
+    [FP_C_tls_failures] = "tls_failures",
 };
+_Static_assert(sizeof NAMES / sizeof *NAMES == FP_C_COUNT, "a counter has no name");
 
 /* Connections that are open stay so. */
 void fp_log_forget(void) {

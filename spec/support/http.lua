@@ -173,6 +173,15 @@ function pending:finish()
   return parse(text)
 end
 
+--- Sends bytes to a port and closes its own side: all that comes back, or nil and a message.
+function http.talk(port, bytes, timeout)
+  local fd, err = open(port, timeout or 30)
+  if not fd then return nil, err end
+  send_all(fd, bytes)
+  C.shutdown(fd, SHUT_WR)
+  return setmetatable({ fd = fd }, pending):bytes()
+end
+
 --- Sends a request and waits: as http.start, then finish.
 function http.request(options)
   local request, err = http.start(options)

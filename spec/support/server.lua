@@ -146,11 +146,27 @@ end
 function instance:stop()
   if self.stopped then return end
   self.stopped = true
+  if not self.child:alive() and self.killed then return process.remove_dir(self.dir) end
   local code, killed = self.child:stop(STOP_SECONDS)
   local log = self:log():sub(-4000)
   process.remove_dir(self.dir)
   if killed then error(self.what .. " did not end in time\n" .. log, 2) end
   if code ~= 0 then error(("%s ended with %d\n%s"):format(self.what, code, log), 2) end
+end
+
+--- Ends it by SIGKILL, as a machine that dies would. The folder stays, for restart.
+function instance:kill()
+  self.killed = true
+  self.child:kill(process.SIGKILL)
+  assert(self.child:wait(STOP_SECONDS))
+end
+
+--- Starts it again with its folder and ports. Throws, with its log, where it does not come up.
+function instance:restart()
+  self.child = self.spawn(self)
+  self.pid, self.killed = self.child.pid, nil
+  if self:ping(START_SECONDS) then return end
+  error(select(2, fail(self, self.what .. " does not come back")), 2)
 end
 
 -- What a sanitizer run preloads into this process is not for theirs.
@@ -167,9 +183,10 @@ local function guard(self)
   return proxy
 end
 
-local function new(what, child, dir, port)
+-- spawn(self): starts the process, again where there was one.
+local function new(what, child, dir, port, spawn)
   local self = setmetatable({
-    what = what, child = child, pid = child.pid, dir = dir, port = port,
+    what = what, child = child, spawn = spawn, pid = child.pid, dir = dir, port = port,
     url = port and "http://127.0.0.1:" .. port,
   }, instance)
   self.guard = guard(self)
@@ -196,11 +213,15 @@ end
 -- come up.
 function server.chdb(options)
   local dir = process.make_dir()
-  local child = process.spawn {
-    argv = chserver_argv(dir, options or {}), stdin = true, stdout = true, log = dir .. "/log",
-    die_with_parent = true, env = CLEAN,
-  }
-  local self = new("chserver", child, dir)
+  local function spawn(self)
+    local again = setmetatable({ port = self and self.port }, { __index = options })
+    return process.spawn {
+      argv = chserver_argv(dir, again), stdin = true, stdout = true, log = dir .. "/log",
+      die_with_parent = true, env = CLEAN,
+    }
+  end
+  local child = spawn()
+  local self = new("chserver", child, dir, nil, spawn)
   local line, why = child:read_line(START_SECONDS)
   local port = line and tonumber(line:match "^listening (%d+)$")
   if not port then error(select(2, fail(self, "chserver does not listen: " .. (line or why))), 2) end
@@ -243,11 +264,13 @@ local function start_18(options)
   write_file(dir .. "/config.xml",
     CONFIG_18:format(http_port, tcp_port, peer_port, dir, dir, dir, options.config or ""))
   write_file(dir .. "/users.xml", USERS_18)
-  local child = process.spawn {
-    argv = { "clickhouse-server", "--config-file=" .. dir .. "/config.xml" }, log = dir .. "/log",
-    die_with_parent = true, env = CLEAN,
-  }
-  local self = new("clickhouse-server 18.16", child, dir, http_port)
+  local function spawn()
+    return process.spawn {
+      argv = { "clickhouse-server", "--config-file=" .. dir .. "/config.xml" }, log = dir .. "/log",
+      die_with_parent = true, env = CLEAN,
+    }
+  end
+  local self = new("clickhouse-server 18.16", spawn(), dir, http_port, spawn)
   if self:ping(START_SECONDS) then return self end
   return fail(self, "clickhouse-server 18.16 does not answer")
 end
