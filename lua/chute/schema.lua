@@ -52,6 +52,19 @@ local function check_column(index, spec)
   end
 end
 
+--- The number of columns, each of which stands at its position.
+local function check_columns(columns)
+  local count = 0
+  for key in pairs(columns) do
+    if type(key) ~= "number" or key < 1 or key % 1 ~= 0 then
+      fail("columns: '%s' is no position of a list", tostring(key))
+    end
+    count = math.max(count, key)
+  end
+  if count == 0 then fail "no columns" end
+  for index = 1, count do check_column(index, columns[index]) end
+end
+
 local function find_format(name)
   name = name or "RowBinaryWithNamesAndTypes"
   local format = C.chute_format_find(name, #name)
@@ -65,15 +78,28 @@ local function take() fail("%s", ffi.string(raw[0].message)) end
 
 -- ---- compiling ------------------------------------------------------------------------------
 
+local TIMES = { [C.CHUTE_TYPE_DATE] = true, [C.CHUTE_TYPE_DATE32] = true,
+  [C.CHUTE_TYPE_DATETIME] = true, [C.CHUTE_TYPE_DATETIME64] = true }
+
+local function holds_time(ctype)
+  if TIMES[C.chute_type_kind(ctype)] then return true end
+  for child = 0, tonumber(C.chute_type_count(ctype)) - 1 do
+    if holds_time(C.chute_type_child(ctype, child)) then return true end
+  end
+  return false
+end
+
 local function add_columns(self, columns)
   for index, spec in ipairs(columns) do
-    check_column(index, spec)
     local name, ctype = spec[1], spec[2]
     if C.chute_schema_add(self.ptr, name, #name, ctype, #ctype, UNITS[spec.unit or "s"], raw) < 0 then
       fail("%s", ffi.string(raw[0].message))
     end
     self.fields[index] = { name = name, key = spec.from or name, index = index - 1,
       value = spec.value, ctype = C.chute_schema_type(self.ptr, index - 1) }
+    if spec.unit and not holds_time(self.fields[index].ctype) then
+      fail("column '%s': unit is for dates and times, not for %s", name, ctype)
+    end
   end
 end
 
@@ -109,7 +135,7 @@ end
 
 local function compile(def)
   check_keys(def)
-  if type(def.columns) ~= "table" or #def.columns == 0 then fail "no columns" end
+  check_columns(def.columns or {})
   local zone = def.timezone or "UTC"
   local format, format_name = find_format(def.format)
   local ptr = C.chute_schema_new(format, zone, #zone, raw)
@@ -150,17 +176,19 @@ function M.is(value) return getmetatable(value) == Schema end
 -- ---- scripts --------------------------------------------------------------------------------
 
 --- The line of the script that most likely holds what a complaint names: the quoted column name,
--- on a line of its own spec. Tables do not know the lines that made them.
+-- on a line of its own spec (the last one where it is there twice). Tables do not know the lines
+-- that made them.
 local function find_line(path, complaint_text)
-  local name = complaint_text:match "^column '(.-)':"
+  local name = complaint_text:match "^column '(.-)'"
   local file = name and io.open(path)
   if not file then return nil end
+  local twice = complaint_text:find "is there twice$"
   local found, number = nil, 0
   for line in file:lines() do
     number = number + 1
     if line:find('"' .. name .. '"', 1, true) or line:find("'" .. name .. "'", 1, true) then
       found = number
-      if line:find "{" then break end
+      if line:find "{" and not twice then break end
     end
   end
   file:close()
