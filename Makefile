@@ -37,7 +37,7 @@ VEGA_SHA := sha512-lTSwZA6yq6qSU2YZm+6bqILiIvTPPxn4itir7jPGFmHIdPvUfQ9pCzzcrklYy
 TESTS := $(patsubst spec/core/%.c,$(BUILD)/spec/%,$(wildcard spec/core/*_test.c))
 SPECS := $(sort $(wildcard spec/*_spec.lua))
 CHSERVER := build/spec/chserver
-FAULTPROXY := build/spec/faultproxy
+FAULTS := build/spec/faultproxy build/spec/resolver_shim.so
 LUA := $(shell find lua -name '*.lua')
 C_EXTRAS := $(wildcard spec/core/*.[ch] spec/support/*.[ch] bench/*.[ch])
 
@@ -104,7 +104,7 @@ test: deps-test
 	@$(MAKE) --no-print-directory spec
 
 ## spec: the tests, nothing installed before
-spec: build $(TESTS) $(CHSERVER) $(FAULTPROXY)
+spec: build $(TESTS) $(CHSERVER) $(FAULTS)
 	@$(IN_TREE) spec/run $(ORDER) $(TESTS) $(SPECS)
 
 $(BUILD)/spec/%_test: spec/core/%_test.c $(wildcard spec/core/*.h) $(OBJECTS)
@@ -117,11 +117,15 @@ $(CHSERVER): $(wildcard spec/support/chserver*.[ch]) Makefile
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -g $(filter %.c,$^) \
 	  -lmicrohttpd -lzstd -llz4 -ldl -lpthread -o $@
 
-$(FAULTPROXY): $(wildcard spec/support/faultproxy*.[ch]) spec/support/chserver_buf.c \
+build/spec/faultproxy: $(wildcard spec/support/faultproxy*.[ch]) spec/support/chserver_buf.c \
   spec/support/chserver.h Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -g $(filter %.c,$^) \
 	  -lssl -lcrypto -lpthread -o $@
+
+build/spec/resolver_shim.so: spec/support/resolver_shim.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -fPIC -fvisibility=hidden -shared $< -ldl -o $@
 
 ## env: what to eval for using the built checkout uninstalled: eval "$(make -s env)"
 env:
@@ -139,7 +143,7 @@ check: deps-test
 	@$(MAKE) --no-print-directory lint sanitize
 
 # The C tests are built but not run here: for their warnings.
-lint: build $(TESTS) $(CHSERVER) $(FAULTPROXY)
+lint: build $(TESTS) $(CHSERVER) $(FAULTS)
 	@$(MAKE) --no-print-directory BUILD=build/clang CC=clang build c-tests
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(C_EXTRAS)
 	luacheck --quiet . bin/chute
@@ -150,7 +154,7 @@ c-tests: $(TESTS)
 # tagged #chdb load libchdb in the process, those tagged #rock test the installation.
 ASAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 TSAN := -O1 -g -fsanitize=thread
-sanitize: $(CHSERVER) $(FAULTPROXY)
+sanitize: $(CHSERVER) $(FAULTS)
 	@$(MAKE) --no-print-directory BUILD=build/tsan CC=gcc CFLAGS="$(TSAN)" SANITIZER=libtsan.so \
 	  SPECS="$(THREADED)" sanitized
 	@$(MAKE) --no-print-directory BUILD=build/asan CC=gcc CFLAGS="$(ASAN)" SANITIZER=libasan.so sanitized

@@ -4,6 +4,7 @@ local ffi = require "ffi"
 local curl = require "spec.support.curl"
 local faults = require "spec.support.faults"
 local http = require "spec.support.http"
+local names = require "spec.support.names"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
 
@@ -587,6 +588,35 @@ describe("faultproxy", function()
     it("is no TLS at all", function()
       p:rule { at = "accept", listener = "good", raw = "HTTP/1.1 400 Bad Request\r\n\r\n" }
       assert.equal(35, ask "good")
+    end)
+  end)
+
+  describe("names", function()
+    -- Asks a name, gives it another address, and asks again.
+    local PROGRAM = [[
+      package.path = "./?.lua;" .. package.path
+      local curl = require "spec.support.curl"
+      local function ask()
+        local answer, message = curl.new():request { url = os.getenv "URL" }
+        print(answer and answer.status or message)
+      end
+      ask()
+      os.rename(os.getenv "CHUTE_SPEC_NAMES" .. ".next", os.getenv "CHUTE_SPEC_NAMES")
+      ask()
+    ]]
+
+    it("change while a program runs", function()
+      local second = faults.proxy { upstream = chdb, address = "127.0.0.2", port = p.port }
+      local known = names.new { ["chute.test"] = { "127.0.0.2" } }
+      local file = assert(io.open(known.path .. ".next", "w"))
+      file:write "chute.test 127.0.0.3 127.0.0.1\n"
+      file:close()
+      known.env.URL = "http://chute.test:" .. p.port .. "/ping"
+      local child = process.spawn { argv = { "luajit", "-e", PROGRAM }, stdout = true, env = known.env }
+      assert.same({ "200", "200", 0 }, { child:read_line(5), child:read_line(5), child:wait(5) })
+      assert.same({ 1, 1, 2 }, { second:counters().pings, p:counters().pings, known:asked "chute.test" })
+      known:close()
+      second:stop()
     end)
   end)
 end)
