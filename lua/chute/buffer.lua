@@ -98,7 +98,7 @@ end
 --- The same bytes compressed in one go: how is "zstd", "lz4", "none", "block-lz4" or
 -- "block-zstd"; level the method's own unless given. A string; or nil, err.
 function methods:compress(how, level)
-  if level then how = ("%s:%d"):format(how, level) end
+  if level then how = ("%s:%s"):format(tostring(how), tostring(level)) end
   local ok, method, wanted = pcall(options.compress, how)
   if not ok then errors.throw((tostring(method):gsub("^chute: ", "")), 2) end
   local with = compressor(self, method, wanted)
