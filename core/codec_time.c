@@ -34,7 +34,8 @@ static bool from_integer(int64_t value, uint32_t unit, uint32_t scale, bool near
                          struct instant *out) {
     int64_t per_second = POWERS[unit];
     out->seconds = floor_div(value, per_second);
-    int64_t rest = value - out->seconds * per_second;
+    int64_t rest = value % per_second;
+    if (rest < 0) rest += per_second;
     if (scale >= unit) {
         out->ticks = rest * POWERS[scale - unit];
     } else {
