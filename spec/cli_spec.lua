@@ -412,15 +412,16 @@ describe("chute insert", function()
   end)
 
   it("draws progress on a terminal only", function()
-    local rows = {}
-    for i = 1, 300000 do rows[i] = '{"id":' .. i .. "}" end
-    local file = write("long.ndjson", table.concat(rows, "\n"))
-    local command = ("bin/chute insert %s %s --to %s"):format(events(), file, judge.url)
-    local pipe = io.popen("script -qec '" .. command .. "' /dev/null </dev/null")
+    -- The line is drawn every 0.2 s, and looked after every 256 records: here after 0 and 0.3 s.
+    local block = [[yes '{"id":1}' | head -n 256]]
+    local records = ("{ %s; sleep 0.3; %s; }"):format(block, block)
+    local script = write("progress.sh", ("%s | bin/chute insert %s - --input ndjson --to %s"):format(
+      records, events(), judge.url))
+    local pipe = io.popen("script -qec 'sh " .. script .. "' /dev/null </dev/null")
     local out = pipe:read "*a"
     pipe:close()
-    assert.matches("\r\27%[K[%d,]+ rows  [%d.]+ [KM]iB  [%d,]+ rows/s  %d+ batches in flight", out)
-    assert.matches("acked +300000", out)
+    assert.matches("\r\27%[K[%d,]+ rows  [%d.]+ [KMG]?i?B  [%d,]+ rows/s  %d+ batches in flight", out)
+    assert.matches("acked +512", out)
   end)
 
   it("keeps the password out of sight", function()
