@@ -180,7 +180,7 @@ describe("a pool", function()
 end)
 
 describe("a pool on a folder", function()
-  it("leaves each insert as a file that a server takes", function()
+  it("leaves each insert as a file that a server takes #shell", function()
     local dir = process.make_dir()
     finally(function() process.remove_dir(dir) end)
     local pool = open { url = "file:" .. dir }
@@ -308,13 +308,13 @@ describe("an embedded ClickHouse", function()
     end
   end)
 
-  it("is missed clearly", function()
+  it("is missed clearly #shell", function()
     local code, text = run([[require "chute".pool { url = "chdb:" }]], { CHUTE_LIBCHDB = "/no/such/libchdb.so" })
     assert.equal(1, code)
     assert.matches("chute: chdb: libchdb.so not found: set CHUTE_LIBCHDB, or the option libchdb, to its path", text)
   end)
 
-  it("is refused inside nginx", function()
+  it("is refused inside nginx #shell", function()
     local dir = process.make_dir()
     finally(function() process.remove_dir(dir) end)
     shell.must(("echo 'void *ngx_cycle;' | cc -shared -fPIC -x c - -o %s/nginx.so"):format(dir))
