@@ -27,7 +27,7 @@ describe("a connection to ClickHouse 26.5", function()
   end)
 
   it("gives the answer and what the server tells beside it", function()
-    local result = assert(conn:query "SELECT number FROM numbers(3)")
+    local result = assert(conn:query "SELECT number FROM numbers(3) FORMAT TabSeparated")
     assert.equal("0\n1\n2\n", result.body)
     assert.equal(3, result.summary.read_rows)
     assert.equal(0, result.summary.written_rows)
@@ -52,10 +52,10 @@ describe("a connection to ClickHouse 26.5", function()
   end)
 
   it("passes settings on, for one statement", function()
-    local sql = "SELECT getSetting('max_threads'), getSetting('log_comment'), getSetting('log_queries')"
+    local sql = "SELECT getSetting('max_threads'), getSetting('log_comment'), getSetting('log_queries')\nFORMAT TSV"
     local settings = { max_threads = 3, log_comment = "a&b=c 'd' é", log_queries = false }
     assert.equal("3\ta&b=c \\'d\\' é\tfalse\n", assert(conn:query(sql, { settings = settings })).body)
-    assert.not_equal("3", assert(conn:query "SELECT getSetting('max_threads'), 1").body:match "^(%d+)")
+    assert.not_equal("3", assert(conn:query "SELECT getSetting('max_threads'), 1 FORMAT TSV").body:match "^(%d+)")
   end)
 
   describe("fills in parameters", function()
@@ -82,7 +82,7 @@ describe("a connection to ClickHouse 26.5", function()
       local kind, value, wanted = case[1], case[2], case[3]
       it(kind .. " " .. (wanted or ("%q"):format(tostring(value))), function()
         if kind == "Identifier" then
-          local result = assert(conn:query("SELECT count() FROM system.{x:Identifier}",
+          local result = assert(conn:query("SELECT count() FROM system.{x:Identifier} FORMAT TSV",
             { params = { x = value } }))
           assert.equal("1\n", result.body)
         elseif kind == "String" then -- byte for byte
@@ -112,7 +112,7 @@ describe("a connection to ClickHouse 26.5", function()
 
   it("takes statements of any length", function()
     local long = ("x"):rep(200000)
-    assert.equal("200000\n", assert(conn:query(("SELECT length('%s')"):format(long))).body)
+    assert.equal("200000\n", assert(conn:query(("SELECT length('%s') FORMAT TSV"):format(long))).body)
     local db = s:database()
     finally(function() db:drop() end)
     db:query "CREATE TABLE t (a UInt8) ENGINE = Memory"
@@ -121,7 +121,7 @@ describe("a connection to ClickHouse 26.5", function()
   end)
 
   it("brings big answers whole", function()
-    local result = assert(conn:query "SELECT number FROM numbers(1000000)")
+    local result = assert(conn:query "SELECT number FROM numbers(1000000) FORMAT TSV")
     assert.equal(6888890, #result.body)
   end)
 
@@ -144,20 +144,20 @@ describe("a connection to ClickHouse 26.5", function()
     assert.equal("timeout", err.kind)
     assert.is_true(err.retryable)
     assert.is_true(err.uncertain)
-    assert.equal("1\n", assert(conn:query "SELECT 1").body)
+    assert.equal("1\n", assert(conn:query "SELECT 1 FORMAT TSV").body)
   end)
 
   it("uses the database of its options or its URL", function()
     local db = s:database()
     finally(function() db:drop() end)
-    local sql = "SELECT currentDatabase()"
+    local sql = "SELECT currentDatabase() FORMAT TSV"
     assert.equal(db.name .. "\n", assert(connect(s.url, { database = db.name }):query(sql)).body)
     assert.equal(db.name .. "\n", assert(connect(s.url .. "/?database=" .. db.name):query(sql)).body)
   end)
 
   it("sends settings of its URL with every statement", function()
     local own = connect(s.url .. "/?max_threads=5")
-    local sql = "SELECT getSetting('max_threads')"
+    local sql = "SELECT getSetting('max_threads') FORMAT TSV"
     assert.equal("5\n", assert(own:query(sql)).body)
     assert.equal("6\n", assert(own:query(sql, { settings = { max_threads = 6 } })).body)
   end)
@@ -212,9 +212,9 @@ describe("a connection to a server with users", function()
 
   it("passes user and password on", function()
     local conn = connect(s.url, { user = "bob", password = "s3cret/@:" })
-    assert.equal("1\n", assert(conn:query "SELECT 1").body)
+    assert.equal("1\n", assert(conn:query "SELECT 1 FORMAT TSV").body)
     local by_url = connect(("http://bob:s3cret%%2F%%40%%3A@127.0.0.1:%d"):format(s.port))
-    assert.equal("1\n", assert(by_url:query "SELECT 1").body)
+    assert.equal("1\n", assert(by_url:query "SELECT 1 FORMAT TSV").body)
   end)
 
   it("tells a refusal without the password", function()
@@ -233,7 +233,7 @@ describe("a connection to ClickHouse 18.16", function()
 
   it("queries and pings", function()
     assert.is_true(conn:ping())
-    local result = assert(conn:query "SELECT version()")
+    local result = assert(conn:query "SELECT version() FORMAT TSV")
     assert.matches("^18%.16", result.body)
     assert.same({}, result.summary)
     assert.is_nil(result.timezone)
@@ -246,7 +246,7 @@ describe("a connection to ClickHouse 18.16", function()
   end)
 
   it("finds an exception behind rows that had left", function()
-    local result, err = conn:query "SELECT throwIf(number = 3000000) FROM numbers(10000000)"
+    local result, err = conn:query "SELECT throwIf(number = 3000000) FROM numbers(10000000) FORMAT TSV"
     assert.is_nil(result)
     assert.equal(395, err.code)
     assert.equal(200, err.status)
@@ -275,7 +275,7 @@ describe("values on their way to C", function()
       collectgarbage("setstepmul", step)
     end)
     for i = 1, 100 do
-      local result = assert(conn:query("SELECT {a:String} || {b:String}",
+      local result = assert(conn:query("SELECT {a:String} || {b:String} FORMAT TSV",
         { params = { a = "a" .. i, b = "b" .. i }, settings = { log_comment = "c" .. i } }))
       assert.equal(("a%db%d\n"):format(i, i), result.body)
     end

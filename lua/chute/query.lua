@@ -76,8 +76,9 @@ local function check(opts)
   end
 end
 
---- A chute_query of SQL and options, its texts held, and its time in milliseconds or nil.
-local function build(sql, opts)
+--- A chute_query of SQL and options, its texts held, and its time in milliseconds or nil. `format`:
+-- of the answer, where neither names one.
+local function build(sql, opts, format)
   if type(sql) ~= "string" then fail("a statement is a string, not a %s", type(sql)) end
   check(opts)
   local query = query_t()
@@ -85,7 +86,7 @@ local function build(sql, opts)
   query.settings, query.settings_count = pair_array(opts.settings, "settings", setting)
   query.params, query.params_count = pair_array(opts.params, "params", sql_text.param)
   query.headers, query.headers_count = pair_array(opts.headers, "headers", header)
-  query.format = hold(opts.format)
+  query.format = hold(opts.format or format)
   query.sql_in_body = opts.sql == "body" and 1 or 0
   set_body(query, opts)
   local ms = opts.timeout and options.duration(opts.timeout, "timeout")
@@ -97,15 +98,25 @@ local function release()
   for i = #held, 1, -1 do held[i] = nil end
 end
 
+-- What the answer is in, where the server does not tell (chdb): the format at the statement's end,
+-- else the one asked for.
+local function asked_for(sql, opts)
+  local json = opts.settings and opts.settings.output_format_binary_write_json_as_string
+  return {
+    format = sql:match "[Ff][Oo][Rr][Mm][Aa][Tt]%s+([%w_]+)[%s;]*$" or opts.format or result.FORMAT,
+    json_text = json == true or json == 1 or json == "1",
+  }
+end
+
 --- What a request brought once it is done; it is freed. A result; or nil, err.
-local function finish(request, ms)
+local function finish(request, ms, asked)
   if not wait(request, ms) then
     C.chute_request_free(request)
     return nil, errors.new("timeout", ("no answer within %g s"):format((ms - GRACE_MS) / 1000),
       { retryable = true, uncertain = true })
   end
   local failed = C.chute_request_result(request, outcome, raw) < 0
-  local answer = not failed and result.new(outcome[0])
+  local answer = not failed and result.new(outcome[0], asked)
   C.chute_request_free(request)
   if failed then return nil, errors.take() end
   return answer
@@ -114,15 +125,17 @@ end
 --- Sends a statement to a pool (a chute_pool) and waits for the outcome, at most opts.timeout or
 -- else `default_ms`. opts: params ({name:Type} in the SQL), settings, body (data after the
 -- statement), compress (of the body: "lz4", "zstd:3", "block-lz4" …; none unless given), headers,
--- timeout, format (of the answer, where the SQL names none), sql ("body": the statement goes at
--- the head of the body). A result; or nil, err. Throws at `level` on wrong arguments.
+-- timeout, format (of the answer, where the SQL names none: RowBinaryWithNamesAndTypes, which
+-- result:rows() reads, unless given), sql ("body": the statement goes at the head of the body). A
+-- result; or nil, err. Throws at `level` on wrong arguments.
 function M.send(pool, default_ms, sql, opts, level)
-  local ok, query, ms = pcall(build, sql, opts or {})
+  opts = opts or {}
+  local ok, query, ms = pcall(build, sql, opts, result.FORMAT)
   local request = ok and C.chute_pool_query(pool, query, raw)
   release()
   if not ok then errors.throw((tostring(query):gsub("^chute: ", "")), level + 1) end
   if request == nil then return nil, errors.take() end
-  return finish(request, (ms or default_ms) + GRACE_MS)
+  return finish(request, (ms or default_ms) + GRACE_MS, asked_for(sql, opts))
 end
 
 --- Sends the rows of a buffer (a chute_buffer) likewise, compressed as opts.compress says.
@@ -140,14 +153,14 @@ function M.send_rows(pool, default_ms, sql, buffer, opts, level)
   release()
   if not ok then errors.throw((tostring(query):gsub("^chute: ", "")), level + 1) end
   if request == nil then return nil, errors.take() end
-  return finish(request, (ms or default_ms) + GRACE_MS)
+  return finish(request, (ms or default_ms) + GRACE_MS, asked_for(sql, opts))
 end
 
 --- Asks whether the server answers. true; or nil, err.
 function M.ping(pool, ms)
   local request = C.chute_pool_ping(pool, raw)
   if request == nil then return nil, errors.take() end
-  local answer, err = finish(request, ms + GRACE_MS)
+  local answer, err = finish(request, ms + GRACE_MS, {})
   if not answer then return nil, err end
   return true
 end
