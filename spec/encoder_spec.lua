@@ -3,6 +3,9 @@
 local chute = require "chute"
 local golden = require "spec.support.golden"
 local judge = require "spec.support.judge"
+local lib = require "chute.lib"
+local random = require "spec.support.random"
+local ffi = lib.ffi
 
 local TWO = { { "a", "Int64" }, { "b", "String" } }
 local GOLDENS = { RowBinaryWithNamesAndTypes = "two_columns", RowBinaryWithNames = "two_columns_names",
@@ -147,6 +150,116 @@ describe("maps and lists in ClickHouse 26.5", function()
     local name = court:round_trip({ columns = { { "v", "Map(String, UInt64)" } } }, { { v = value }, { v = value } })
     assert.same({ "10100" }, court:lines("SELECT sum(arraySum(mapValues(v))) FROM " .. name))
     assert.same({ "100" }, court:lines("SELECT uniqExact(arrayJoin(mapKeys(v))) FROM " .. name))
+  end)
+end)
+
+describe("columns and rows by chance", function()
+  local court
+  setup(function() court = judge.new "26.5" end)
+  teardown(function() court:drop() end)
+
+  local function columns_by_chance()
+    local kinds, columns = {}, {}
+    for c = 1, math.random(6) do
+      kinds[c] = random.type(3)
+      columns[c] = { "c" .. c, random.name(kinds[c]) }
+    end
+    return kinds, columns
+  end
+
+  local function row_by_chance(kinds, odds)
+    local row = {}
+    for c, kind in ipairs(kinds) do row["c" .. c] = random.value(kind, odds) end
+    return row
+  end
+
+  it("come back as they went", function()
+    math.randomseed(1)
+    for _ = 1, 60 do
+      local kinds, columns = columns_by_chance()
+      local rows = {}
+      for r = 1, 10 do rows[r] = row_by_chance(kinds) end
+      court:round_trip({ columns = columns }, rows)
+    end
+  end)
+
+  it("with wrong values among them are refused, or come back as they went", function()
+    math.randomseed(2)
+    local refused, taken = 0, 0
+    for _ = 1, 60 do
+      local kinds, columns = columns_by_chance()
+      local buf = chute.buffer { columns = columns }
+      for _ = 1, 20 do
+        local bytes = #buf
+        local ok, err = buf:add_row(row_by_chance(kinds, 12))
+        if ok then
+          taken = taken + 1
+        else
+          refused = refused + 1
+          assert.equal("row", err.kind)
+          assert.equal(bytes, #buf)
+          assert.matches("^row %d+, column 'c%d'", tostring(err))
+        end
+      end
+      court:check_bytes(court:insert(buf), buf)
+    end
+    assert.is_true(refused > 200 and taken > 200)
+  end)
+end)
+
+-- Cells that no generated reader makes: C trusts none.
+describe("cells from elsewhere", function()
+  local C = lib.C
+
+  local function add(kind, change)
+    local buf = chute.buffer { format = "RowBinary", columns = { { "a", kind }, { "b", kind } } }
+    local cells = ffi.gc(C.chute_cells_new(2), C.chute_cells_free)
+    assert.equal(0, C.chute_cells_reserve(cells, 8))
+    cells.used = 10
+    for i = 0, 9 do cells.at[i].kind, cells.at[i].num = C.CHUTE_CELL_NUMBER, 1 end
+    local function list(i, first, len, as)
+      cells.at[i].kind, cells.at[i].first, cells.at[i].len = as or C.CHUTE_CELL_LIST, first, len
+    end
+    change(list, cells)
+    local raw = ffi.new "chute_error[1]"
+    local code = C.chute_buffer_add(buf.ptr, cells, raw)
+    return code, ffi.string(raw[0].message), buf:tostring()
+  end
+
+  it("may stand in order, each once", function()
+    local code, _, bytes = add("Array(UInt8)", function(list)
+      list(0, 2, 3)
+      list(1, 5, 5)
+    end)
+    assert.same({ 0, "\3\1\1\1\5\1\1\1\1\1" }, { code, bytes })
+  end)
+
+  it("that are shared, outside or in another order are refused", function()
+    local places = { { 2, 3, 4, 3 }, { 5, 3, 2, 3 }, { 0, 2, 5, 1 }, { 2, 9, 5, 1 }, { 2, 2, 4294967295, 1 },
+      { 2, 2, 10, 1 }, { 2, 2, 4, 4294967295 } }
+    for _, place in ipairs(places) do
+      local code, text, bytes = add("Array(UInt8)", function(list)
+        list(0, place[1], place[2])
+        list(1, place[3], place[4])
+      end)
+      assert.equal(C.CHUTE_E_ROW, code)
+      assert.matches("whose cells are not its own$", text)
+      assert.equal("", bytes)
+    end
+    local code, text = add("Map(UInt8, UInt8)", function(list)
+      list(0, 2, 4294967295, C.CHUTE_CELL_PAIRS)
+      list(1, 4, 1, C.CHUTE_CELL_PAIRS)
+    end)
+    assert.equal(C.CHUTE_E_ROW, code)
+    assert.matches("^row 1, column 'a'", text)
+  end)
+
+  it("of no known kind are refused", function()
+    for _, kind in ipairs { "Array(UInt8)", "UInt8", "String", "Nullable(UInt8)", "DateTime", "Float64", "UUID" } do
+      local code, text = add(kind, function(_, cells) cells.at[0].kind, cells.at[0].len = 4000000000, 0 end)
+      assert.equal(C.CHUTE_E_ROW, code)
+      assert.matches("^row 1, column 'a'", text)
+    end
   end)
 end)
 
