@@ -125,19 +125,27 @@ static __attribute__((cold)) int add_aside(chute_buffer *buffer, const chute_cel
     size_t bytes = chute_word_bytes(word);
     uint8_t *aside = malloc(bound + CHUTE_WIRE_SLACK);
     if (!aside) return chute_fail(err, CHUTE_E_NOMEM, "no memory for a row of %zu bytes", bound);
-    uint8_t *end = chute_schema_encode(buffer->schema, cells, number, aside, err);
-    size_t row_bytes = end ? (size_t)(end - aside) : 0;
-    int rc = CHUTE_E_ROW;
-    if (end && row_bytes > buffer->ceiling - bytes)
+    size_t row_bytes;
+    int rc = chute_schema_encode(buffer->schema, cells, number, aside, bound, &row_bytes, err);
+    if (rc == CHUTE_OK && row_bytes > buffer->ceiling - bytes)
         rc = refuse_size(buffer, number, row_bytes, err);
-    else if (end)
-        rc = bytes + row_bytes > buffer->capacity ? grow(buffer, bytes + row_bytes, err) : CHUTE_OK;
+    else if (rc == CHUTE_OK && bytes + row_bytes > buffer->capacity)
+        rc = grow(buffer, bytes + row_bytes, err);
     if (rc == CHUTE_OK) {
         memcpy(buffer->data + buffer->header_len + bytes, aside, row_bytes);
         commit(buffer, word, row_bytes);
     }
     free(aside);
     return rc;
+}
+
+/* Writes the row behind the others, where the next will overwrite it if it is not committed. */
+static int encode(chute_buffer *buffer, const chute_cells *cells, uint64_t number,
+                  size_t *row_bytes, chute_error *err) {
+    size_t bytes = chute_word_bytes(load(buffer));
+    return chute_schema_encode(buffer->schema, cells, number,
+                               buffer->data + buffer->header_len + bytes, buffer->capacity - bytes,
+                               row_bytes, err);
 }
 
 int chute_buffer_add(chute_buffer *buffer, const chute_cells *cells, chute_error *err) {
@@ -147,20 +155,18 @@ int chute_buffer_add(chute_buffer *buffer, const chute_cells *cells, chute_error
 int chute_buffer_add_numbered(chute_buffer *buffer, const chute_cells *cells, uint64_t number,
                               chute_error *err) {
     uint64_t word = load(buffer);
-    size_t bytes = chute_word_bytes(word);
-    size_t bound = chute_encoder_bound(buffer->schema->encoder, cells);
-    if (bound > buffer->capacity - bytes) {
-        if (bound > most(buffer) - bytes) return add_aside(buffer, cells, number, bound, err);
-        int rc = grow(buffer, bytes + bound, err);
-        if (rc != CHUTE_OK) return rc;
-    }
+    size_t bytes = chute_word_bytes(word), row_bytes;
     if (chute_word_rows(word) >= CHUTE_BUFFER_MAX_ROWS)
         return chute_fail(err, CHUTE_E_FULL, "the buffer is full: %llu rows",
                           (unsigned long long)chute_word_rows(word));
-    uint8_t *out = buffer->data + buffer->header_len + bytes;
-    uint8_t *end = chute_schema_encode(buffer->schema, cells, number, out, err);
-    if (!end) return CHUTE_E_ROW;
-    size_t row_bytes = (size_t)(end - out);
+    int rc = encode(buffer, cells, number, &row_bytes, err);
+    if (rc == CHUTE_E_FULL) {
+        size_t bound = chute_encoder_bound(buffer->schema->encoder, cells);
+        if (bound > most(buffer) - bytes) return add_aside(buffer, cells, number, bound, err);
+        rc = grow(buffer, bytes + bound, err);
+        if (rc == CHUTE_OK) rc = encode(buffer, cells, number, &row_bytes, err);
+    }
+    if (rc != CHUTE_OK) return rc;
     if (row_bytes > buffer->ceiling - bytes) return refuse_size(buffer, number, row_bytes, err);
     commit(buffer, word, row_bytes);
     return CHUTE_OK;

@@ -1,9 +1,8 @@
 /* codec: how values of one type are written: a C function bound to its constants.
  *
  * `put` writes one value of a cell and returns the place after it; or notes in the row why not
- * and returns NULL. It never writes more than `bound` bytes and the bytes of the strings in the
- * cell and its children (each child adds its own codec's bound): that is what the encoder
- * reserves beforehand.
+ * and returns NULL. It never writes more than `bound` bytes, each child of the cell adding its own
+ * codec's, besides text by chute_row_put_text: that is what the encoder reserves beforehand.
  */
 #ifndef CHUTE_CODEC_H
 #define CHUTE_CODEC_H
@@ -24,7 +23,8 @@ enum chute_fuse {
     CHUTE_FUSE_NONE,
     CHUTE_FUSE_INTEGER, /* an integral plain number in [low, high] is its own wire form */
     CHUTE_FUSE_FLOAT64,
-    CHUTE_FUSE_STRING
+    CHUTE_FUSE_STRING,
+    CHUTE_FUSE_FIXED /* FixedString: text of at most `width` bytes, zeroes after it */
 };
 
 struct chute_codec {

@@ -11,6 +11,7 @@
 
 /* Room for a number written as text. */
 enum { NUMBER_TEXT = 32 };
+_Static_assert((int)NUMBER_TEXT >= (int)CHUTE_SHORT, "a string's bound holds what is short");
 
 /* The text of a number cell, or 0 where the cell holds none. */
 static size_t number_text(const chute_cell *cell, char out[NUMBER_TEXT]) {
@@ -28,7 +29,7 @@ static uint8_t *put_string(const chute_codec *codec, chute_row *row, const chute
                            uint8_t *out) {
     (void)codec;
     char text[NUMBER_TEXT];
-    if (cell->kind == CHUTE_CELL_STRING) return chute_put_string(out, cell->ptr, cell->len);
+    if (cell->kind == CHUTE_CELL_STRING) return chute_row_put_text(row, cell, out);
     size_t len = number_text(cell, text);
     if (len == 0) return chute_row_refuse(row, cell, " is not a string");
     return chute_put_string(out, text, len);
@@ -67,6 +68,7 @@ int chute_bind_fixed_string(chute_codec *codec, const struct chute_codec_options
     (void)options, (void)err;
     codec->put = put_fixed_string;
     codec->name = "fixed string";
+    codec->fuse = CHUTE_FUSE_FIXED;
     codec->width = codec->type->width;
     codec->bound = codec->width;
     return CHUTE_OK;

@@ -1,36 +1,37 @@
-/* encoder: a schema's compiled row closure: a chain of C functions bound to their constants.
- * Neighbouring columns of one family are fused into one link. */
+/* encoder: a schema's compiled row closure: a chain of C functions bound to their constants, one
+ * link a column. Each ends in a jump to the next; neighbouring columns of one family are fused:
+ * written by one call. */
 #ifndef CHUTE_ENCODER_H
 #define CHUTE_ENCODER_H
 
 #include "codec.h"
 
-/* What a link knows of one column. */
+struct chute_slot;
+
+/* Writes the column's cell and the rest of the row after it, as `chute_encoder_run` does. */
+typedef uint8_t *(*chute_link)(const struct chute_slot *, const chute_cell *, chute_row *,
+                               uint8_t *);
+
+/* A link and what it knows of its column. */
 struct chute_slot {
+    chute_link run;
     const chute_codec *codec; /* borrowed from the column */
     const uint8_t *absent;    /* wire bytes of an absent value, or NULL: a value is needed */
     uint32_t absent_len;
-    uint32_t width;   /* the codec's */
-    double low, high; /* the codec's */
-    bool nullable;    /* an explicit NULL is the codec's business, else it is as absent */
-};
-
-/* One link: a function over `count` neighbouring columns. */
-struct chute_op {
-    uint8_t *(*run)(const struct chute_op *op, chute_row *row, uint8_t *out);
-    const struct chute_slot *slots; /* of the first of its columns */
-    uint32_t first;
-    uint32_t count;
-    const char *name; /* for explain: static */
+    uint32_t width;     /* the codec's */
+    double low, high;   /* the codec's */
+    uint64_t max;       /* the codec's */
+    uint64_t brief;     /* an absent value where it is at most 8 bytes */
+    uint32_t brief_len; /* 0 where it is longer, or a value is needed */
+    bool nullable;      /* an explicit NULL is the codec's business, else it is as absent */
+    bool fused;         /* the next column's link is the same function */
 };
 
 typedef struct chute_encoder {
-    struct chute_slot *slots;
-    uint32_t count;
-    struct chute_op *ops;
-    uint32_t op_count;
-    size_t bound;         /* most bytes of a row besides its strings and its arena cells */
-    uint32_t child_bound; /* most bytes an arena cell adds, besides its string */
+    struct chute_slot *slots; /* one a column, and one that ends the chain */
+    uint32_t count;           /* columns */
+    uint32_t child_bound;     /* most bytes an arena cell adds, besides its long text */
+    size_t bound;             /* most bytes of a row besides its long texts and its arena cells */
 } chute_encoder;
 
 struct chute_column;
@@ -39,15 +40,20 @@ struct chute_column;
 chute_encoder *chute_encoder_new(const struct chute_column *columns, uint32_t count);
 void chute_encoder_free(chute_encoder *encoder); /* taken; NULL is fine */
 
-/* The most bytes the row can take on the wire: what to reserve, with CHUTE_WIRE_SLACK more. */
+/* The most bytes the row can take on the wire. */
 size_t chute_encoder_bound(const chute_encoder *encoder, const chute_cells *cells);
 
-/* Writes the row at `out` and returns the place after it; or NULL, with the failure in `row`. */
+/* Writes the row at `out`, where there are `room` bytes and CHUTE_WIRE_SLACK more, and returns the
+ * place after it. NULL, with the failure in `row`; it is row->cramped where the room may be too
+ * small, which it never is with chute_encoder_bound bytes. */
 uint8_t *chute_encoder_run(const chute_encoder *encoder, const chute_cells *cells, chute_row *row,
-                           uint8_t *out);
+                           uint8_t *out, size_t room);
 
 /* Writes one value as `slot`'s column would. */
 uint8_t *chute_encoder_put(const struct chute_slot *slot, chute_row *row, const chute_cell *cell,
                            uint8_t *out);
+
+/* What explain calls the function of a link: static. */
+const char *chute_encoder_link_name(const struct chute_slot *slot);
 
 #endif

@@ -3,6 +3,7 @@
 #define CHUTE_ROW_H
 
 #include "chute.h"
+#include "wire.h"
 
 struct chute_codec;
 
@@ -20,6 +21,8 @@ typedef struct chute_row {
     const chute_cell *cells; /* columns, then the arena */
     uint32_t used;           /* cells there are */
     uint32_t next;           /* first arena cell that no list has taken: each is taken once */
+    size_t room;             /* bytes of text past CHUTE_SHORT that there is still room for */
+    bool cramped;            /* of a failure: there was not enough */
     uint32_t column;         /* of a failure */
     uint32_t depth;          /* of a failure: steps there are, the innermost first */
     struct chute_step path[CHUTE_PATH_MAX];
@@ -37,6 +40,17 @@ uint8_t *chute_row_step(chute_row *row, struct chute_step step) __attribute__((c
 /* The children of a list or of pairs, or NULL where the cell has no such, or its children are
  * not its own (the row was then refused). `count`: cells. */
 const chute_cell *chute_row_children(chute_row *row, const chute_cell *cell, uint32_t count);
+
+/* Writes a string cell's text, its length before it; or NULL: the row is cramped. Short texts are
+ * in the codecs' bounds. */
+static inline uint8_t *chute_row_put_text(chute_row *row, const chute_cell *cell, uint8_t *out) {
+    if (cell->len > CHUTE_SHORT) {
+        row->cramped = cell->len > row->room;
+        if (row->cramped) return NULL;
+        row->room -= cell->len;
+    }
+    return chute_put_string(out, cell->ptr, cell->len);
+}
 
 /* Writes the failure's path, as ["k"][3], NUL-ended. */
 void chute_row_path(const chute_row *row, char *out, size_t capacity);

@@ -198,7 +198,8 @@ int chute_schema_set_default(chute_schema *schema, uint32_t column, const chute_
         return chute_fail(err, CHUTE_E_SCHEMA, "the default is larger than %d bytes", MAX_DEFAULT);
     uint8_t *bytes = malloc(need + CHUTE_WIRE_SLACK);
     if (!bytes) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
-    chute_row row = {.cells = cells->at, .used = cells->used, .next = 1, .column = column};
+    chute_row row = {
+        .cells = cells->at, .used = cells->used, .next = 1, .room = need, .column = column};
     struct chute_slot slot = {.codec = of->codec,
                               .nullable = of->codec->type->kind == CHUTE_TYPE_NULLABLE};
     uint8_t *end = chute_encoder_put(&slot, &row, cells->at, bytes);
@@ -254,12 +255,17 @@ int chute_schema_compile(chute_schema *schema, chute_error *err) {
     return CHUTE_OK;
 }
 
-uint8_t *chute_schema_encode(const chute_schema *schema, const chute_cells *cells,
-                             uint64_t row_number, uint8_t *out, chute_error *err) {
+int chute_schema_encode(const chute_schema *schema, const chute_cells *cells, uint64_t row_number,
+                        uint8_t *out, size_t room, size_t *len, chute_error *err) {
     chute_row row;
-    uint8_t *end = chute_encoder_run(schema->encoder, cells, &row, out);
-    if (!end) tell(schema->columns + row.column, &row, row_number, err);
-    return end;
+    uint8_t *end = chute_encoder_run(schema->encoder, cells, &row, out, room);
+    if (end) {
+        *len = (size_t)(end - out);
+        return CHUTE_OK;
+    }
+    if (row.cramped) return CHUTE_E_FULL;
+    tell(schema->columns + row.column, &row, row_number, err);
+    return CHUTE_E_ROW;
 }
 
 /* ---- explaining ---------------------------------------------------------------------------- */
@@ -293,12 +299,14 @@ size_t chute_schema_explain(const chute_schema *schema, char *out, size_t capaci
     char line[128];
     if (capacity) out[0] = '\0';
     if (!schema->encoder) return 0;
-    for (uint32_t i = 0; i < schema->encoder->op_count; i++) {
-        const struct chute_op *op = schema->encoder->ops + i;
-        snprintf(line, sizeof line, "%u %s × %u\n", i + 1, op->name, op->count);
+    const struct chute_slot *slots = schema->encoder->slots;
+    for (uint32_t i = 0, links = 1; i < schema->count; links++) {
+        uint32_t end = i + 1;
+        while (slots[end - 1].fused) end++;
+        snprintf(line, sizeof line, "%u %s × %u\n", links, chute_encoder_link_name(slots + i),
+                 end - i);
         at = append(out, capacity, at, line);
-        for (uint32_t c = 0; c < op->count; c++)
-            at = explain_column(schema->columns + op->first + c, out, capacity, at);
+        for (; i < end; i++) at = explain_column(schema->columns + i, out, capacity, at);
     }
     return at;
 }

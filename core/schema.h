@@ -33,10 +33,10 @@ chute_schema *chute_schema_keep(chute_schema *schema); /* one more reference */
 /* ClickHouse's name of a format: static. */
 const char *chute_format_name(int format);
 
-/* Encodes the row with room for `bound` bytes (see chute_encoder_bound) and slack at `out`.
- * The place after it, or NULL with `err` naming row (as numbered by the caller), column, place
- * in the value and type. */
-uint8_t *chute_schema_encode(const chute_schema *schema, const chute_cells *cells,
-                             uint64_t row_number, uint8_t *out, chute_error *err);
+/* Encodes the row at `out`, where there are `room` bytes and slack: 0 and its length; CHUTE_E_FULL,
+ * `err` not filled, where that may be too little (see chute_encoder_bound); or CHUTE_E_ROW with
+ * `err` naming row (as numbered by the caller), column, place in the value and type. */
+int chute_schema_encode(const chute_schema *schema, const chute_cells *cells, uint64_t row_number,
+                        uint8_t *out, size_t room, size_t *len, chute_error *err);
 
 #endif

@@ -9,15 +9,16 @@
 #ifndef CHUTE_WIRE_H
 #define CHUTE_WIRE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the wire is little-endian, and so are we");
 
-enum { CHUTE_LEB_MAX = 10, CHUTE_WIRE_SLACK = 32 };
+enum { CHUTE_LEB_MAX = 10, CHUTE_SHORT = 32, CHUTE_WIRE_SLACK = CHUTE_SHORT };
 
-/* The short copy reads up to 32 bytes from a source that may be shorter, never across a page:
+/* A short copy reads up to 32 bytes from a source that may be shorter, never across a page:
  * no fault can come of it, but checkers that know each object's end must not see it. */
 #if defined(__has_feature)
 #define CHUTE_HAS_FEATURE(x) __has_feature(x)
@@ -33,18 +34,30 @@ enum { CHUTE_LEB_MAX = 10, CHUTE_WIRE_SLACK = 32 };
 #define CHUTE_WIDE_COPY 0
 #endif
 
-static inline void chute_copy(uint8_t *out, const void *from, size_t len) {
+/* Whether chute_copy_short can copy it: most of what is short. */
+static inline bool chute_is_short(const void *from, size_t len) {
+    return len <= CHUTE_SHORT &&
+           (!CHUTE_WIDE_COPY || ((uintptr_t)from & 4095) <= 4096 - CHUTE_SHORT);
+}
+
+static inline void chute_copy_short(uint8_t *out, const void *from, size_t len) {
 #if CHUTE_WIDE_COPY
-    if (len <= 32 && ((uintptr_t)from & 4095) <= 4096 - 32) {
-        const __m128i *source = (const __m128i *)from;
-        __m128i low = _mm_loadu_si128(source);
-        __m128i high = _mm_loadu_si128(source + 1);
-        _mm_storeu_si128((__m128i *)(void *)out, low);
-        _mm_storeu_si128((__m128i *)(void *)(out + 16), high);
-        return;
-    }
-#endif
+    const __m128i *source = (const __m128i *)from;
+    __m128i low = _mm_loadu_si128(source);
+    __m128i high = _mm_loadu_si128(source + 1);
+    _mm_storeu_si128((__m128i *)(void *)out, low);
+    _mm_storeu_si128((__m128i *)(void *)(out + 16), high);
+    (void)len;
+#else
     memcpy(out, from, len);
+#endif
+}
+
+static inline void chute_copy(uint8_t *out, const void *from, size_t len) {
+    if (chute_is_short(from, len))
+        chute_copy_short(out, from, len);
+    else
+        memcpy(out, from, len);
 }
 
 static inline uint8_t *chute_put_bytes(uint8_t *out, const void *from, size_t len) {
