@@ -14,6 +14,7 @@ local C, ffi = lib.C, lib.ffi
 
 local M = {}
 
+local NO_KEY = "\0" -- as good as no row has; what it finds there a later reader writes over
 local GROUP = 16 -- columns one generated function reads: its traces stay short
 
 -- ---- templates ------------------------------------------------------------------------------
@@ -21,7 +22,7 @@ local GROUP = 16 -- columns one generated function reads: its traces stay short
 local HEAD = [[
 local env = ...
 local cells, anchor, keys, values = env.cells, env.anchor, env.keys, env.values
-local scalars, named, positional = env.scalars, env.named, env.positional
+local named, positional = env.named, env.positional
 local grow, null, Pairs = env.grow, env.null, env.Pairs
 local put_rare, put_gap, put_no_pairs = env.cell.put_rare, env.cell.put_gap, env.cell.put_no_pairs
 local list_length, has_index = env.cell.list_length, env.cell.has_index
@@ -108,30 +109,30 @@ $named$positional
 end
 ]]
 
--- $form[c] is the key of a scalar column in the row, scalars[c] its cell. Strings and numbers are
--- told apart here.
+-- $form[c] is the key of column c in the row; NO_KEY where it is none of the scalar columns. Strings
+-- and numbers are told apart here. Its table is held in a local: a trace loads and checks one that
+-- is an upvalue each time round.
 local SCALARS = [==[
 local function scalars_$form(row)
-  local seen = 0
-  for c = 1, $scalars do
-    local v = row[$form[c]]
-    local i = scalars[c]
+  local key_of, any = $form, false
+  for c = 1, $count do
+    local v = row[key_of[c]]
     if type(v) == "string" then
-      local cell = cells.at[i]
+      local cell = cells.at[c - 1]
       cell.ptr, cell.len, cell.kind = v, #v, $STRING
-      seen = seen + 1
+      any = true
     elseif type(v) == "number" then
-      local cell = cells.at[i]
+      local cell = cells.at[c - 1]
       cell.num, cell.kind = v, $NUMBER
-      seen = seen + 1
+      any = true
     elseif v == nil then
-      cells.at[i].kind = $ABSENT
+      cells.at[c - 1].kind = $ABSENT
     else
-      put_rare(cells, i, v)
-      seen = seen + 1
+      put_rare(cells, c - 1, v)
+      any = true
     end
   end
-  return seen
+  return any
 end
 ]==]
 
@@ -161,13 +162,15 @@ local function computed(row)
 $values  cells.used = top
 end
 
---- Each fills the cells from a row of its form: the declared keys seen, or nothing.
+--- Each fills the cells from a row of its form, and tells whether a declared key had a value.
 local function read_named(row)
-  return scalars_named(row)$nested_named
+  local any = scalars_named(row)
+$nested_named  return any
 end
 
 local function read_positional(row)
-  return scalars_positional(row)$nested_positional
+  local any = scalars_positional(row)
+$nested_positional  return any
 end
 
 return begin, read_named, read_positional, computed
@@ -262,26 +265,26 @@ function Generator:composite(template, ctype)
   return ("R[%d]"):format(id)
 end
 
---- Functions that read up to GROUP nested columns each; the sum of what they see.
+--- Functions that read up to GROUP nested columns each; the calls of them.
 function Generator:nested(form, columns)
-  local sum, id = {}, 0
+  local calls, id = {}, 0
   for first = 1, #columns, GROUP do
     id = id + 1
-    local lines = { ("N.%s%d = function(row)\n  local seen, v = 0"):format(form, id) }
+    local lines = { ("N.%s%d = function(row)\n  local any, v = false"):format(form, id) }
     for c = first, math.min(first + GROUP - 1, #columns) do
       local column = columns[c]
       local key = form == "named" and ("keys[%d]"):format(column.index)
         or tostring(column.index + 1)
       local read = column.slot and ("anchor[%d] = v"):format(column.slot)
         or ("%s(%d, v)"):format(column.reader, column.index)
-      lines[#lines + 1] = ("  v = row[%s]\n  if v ~= nil then seen = seen + 1 end\n  %s")
+      lines[#lines + 1] = ("  v = row[%s]\n  any = any or v ~= nil\n  %s")
         :format(key, read)
     end
-    lines[#lines + 1] = "  return seen\nend\n"
+    lines[#lines + 1] = "  return any\nend\n"
     self.source[#self.source + 1] = table.concat(lines, "\n")
-    sum[id] = (" + N.%s%d(row)"):format(form, id)
+    calls[id] = ("  any = N.%s%d(row) or any\n"):format(form, id)
   end
-  return table.concat(sum)
+  return table.concat(calls)
 end
 
 local function computed_source(columns)
@@ -296,7 +299,7 @@ end
 local function new_env(cells, columns, count)
   local env = {
     cells = cells, anchor = { n = 0 }, keys = {}, values = {}, names = {},
-    scalars = {}, named = {}, positional = {},
+    named = {}, positional = {},
     cell = cell, null = values.null, Pairs = values.Pairs,
   }
   for _, column in ipairs(columns) do
@@ -318,13 +321,12 @@ local function split(generator, columns, env)
   local nested, computed, late = {}, {}, false
   for _, column in ipairs(columns) do
     column.reader = generator:reader(column.ctype)
+    local c, scalar = column.index + 1, not column.value and column.reader == "put"
+    env.named[c], env.positional[c] = scalar and column.key or NO_KEY, scalar and c or 0
     if column.value then
       computed[#computed + 1] = column
       late = late or column.reader ~= "put"
-    elseif column.reader == "put" then
-      local c = #env.scalars + 1
-      env.scalars[c], env.named[c], env.positional[c] = column.index, column.key, column.index + 1
-    else
+    elseif not scalar then
       nested[#nested + 1] = column
       if late then
         computed[#computed + 1] = column
@@ -337,15 +339,15 @@ end
 
 --- Makes the readers of rows. `columns`: { name, key, index (from 0), ctype, value } each.
 -- Returns four functions and their source:
--- begin(row) -> row to read; named(row), positional(row) -> columns that had a value;
+-- begin(row) -> row to read; named(row), positional(row) -> whether a column had a value;
 -- computed(row) -> nothing, or what a `value` function threw and its column's index.
 function M.generate(cells, columns)
   local env = new_env(cells, columns, #columns)
   local generator = setmetatable({ source = {}, readers = 0 }, Generator)
   generator:add(HEAD, { count = #columns })
   local nested, computed = split(generator, columns, env)
-  generator:add(SCALARS, { form = "named", scalars = #env.scalars })
-  generator:add(SCALARS, { form = "positional", scalars = #env.scalars })
+  generator:add(SCALARS, { form = "named", count = #columns })
+  generator:add(SCALARS, { form = "positional", count = #columns })
   generator:add(ENTRY, {
     count = #columns, computed = #computed, values = computed_source(computed),
     nested_named = generator:nested("named", nested),
@@ -409,8 +411,8 @@ function M.filler(schema)
   end
 
   local function fill_named(row)
-    local seen = named(row)
-    if seen == 0 and next(row) ~= nil then
+    local any = named(row)
+    if not any and next(row) ~= nil then
       local problem = strict and find_unknown(row, declared, true)
         or check_positions(row, checks, declared, count)
       if problem then return problem end
