@@ -345,6 +345,8 @@ typedef struct chute_query {
     int32_t level;
     uint32_t sql_in_body; /* 1: put the statement at the head of the body, not in the URL */
     uint32_t timeout_ms;  /* 0: the pool's */
+    uint32_t stream;      /* 1: the answer is to be taken by chute_request_take, as it comes; then
+                           * timeout_ms is of a time without a byte */
 } chute_query;
 
 typedef struct chute_request chute_request;
@@ -355,8 +357,14 @@ chute_request *chute_pool_query(chute_pool *pool, const chute_query *query, chut
 /* Hands a GET of /ping to the pool, likewise. For chdb: a SELECT 1. */
 chute_request *chute_pool_ping(chute_pool *pool, chute_error *err);
 
-/* Waits up to `timeout_ms` (0: only looks). 1: done; 0: not yet. */
+/* Waits up to `timeout_ms` (0: only looks). 1: done, or bytes of a stream can be taken; 0: not
+ * yet. */
 int chute_request_wait(chute_request *request, uint32_t timeout_ms);
+
+/* Takes what has come of a stream's answer. 1: `*data`, borrowed until the next call; 0: nothing
+ * yet; 2: that was all. Negative: the request's error; what was taken before was in order. About
+ * 1 MiB comes ahead of what is taken. */
+int chute_request_take(chute_request *request, const char **data, size_t *len, chute_error *err);
 
 /* What a finished request brought. Texts are NUL-ended, all borrowed from the request. */
 typedef struct chute_result {
@@ -370,7 +378,8 @@ typedef struct chute_result {
     int32_t reserved;
 } chute_result;
 
-/* 0 and `*result`, or the request's error. Only after chute_request_wait said 1. */
+/* 0 and `*result`, or the request's error. Only after chute_request_wait said 1. A stream's body
+ * is not in it, nor is the error of one that had begun: chute_request_take tells both. */
 int chute_request_result(chute_request *request, chute_result *result, chute_error *err);
 void chute_request_free(chute_request *request); /* taken; cancels what is under way */
 

@@ -33,8 +33,24 @@ static size_t read_body(char *out, size_t size, size_t count, void *arg) {
     return written;
 }
 
+/* What refuses a statement does not flow. */
+static bool flows(const chute_exchange *x) {
+    long status = 0;
+    if (!x->request->stream || x->code) return false;
+    curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
+    return status == 200;
+}
+
+static size_t let_flow(chute_exchange *x, const char *bytes, size_t len) {
+    if (!x->request->flow.begun) x->request->outcome.status = 200;
+    int added = chute_request_flow(x->request, bytes, len, !x->has_query_id);
+    if (added == 0) return CURL_WRITEFUNC_PAUSE;
+    return added > 0 ? len : 0;
+}
+
 static size_t take_body(char *bytes, size_t size, size_t count, void *arg) {
     chute_exchange *x = arg;
+    if (flows(x)) return let_flow(x, bytes, size * count);
     return chute_text_add(&x->request->outcome.body, bytes, size * count) ? size * count : 0;
 }
 
@@ -80,6 +96,7 @@ static void take_header(chute_exchange *x, const char *name, size_t name_len, co
                         size_t len) {
     static const char prefix[] = "X-ClickHouse-";
     chute_outcome *out = &x->request->outcome;
+    if (x->request->flow.begun) return; /* of a trailer: the caller may be reading */
     if (is_named(name, name_len, "Keep-Alive")) take_keep_alive(x, value, len);
     if (name_len < sizeof prefix || strncasecmp(name, prefix, sizeof prefix - 1) != 0) return;
     name += sizeof prefix - 1;
@@ -279,6 +296,15 @@ static size_t lay_out_body(chute_exchange *x) {
     return x->parts[0].len + x->parts[1].len;
 }
 
+/* A stream's caller may take its time: what counts there is a time without a byte. */
+static void set_times(chute_exchange *x, uint32_t timeout_ms) {
+    bool stream = x->request->stream;
+    long seconds = (long)(timeout_ms / 1000 + (timeout_ms % 1000 != 0));
+    curl_easy_setopt(x->easy, CURLOPT_TIMEOUT_MS, stream ? 0L : (long)timeout_ms);
+    curl_easy_setopt(x->easy, CURLOPT_LOW_SPEED_LIMIT, stream ? 1L : 0L);
+    curl_easy_setopt(x->easy, CURLOPT_LOW_SPEED_TIME, stream ? seconds : 0L);
+}
+
 static void set_options(chute_exchange *x, uint32_t max_idle_s) {
     CURL *easy = x->easy;
     const chute_request *request = x->request;
@@ -286,7 +312,7 @@ static void set_options(chute_exchange *x, uint32_t max_idle_s) {
     size_t body_len = lay_out_body(x);
     curl_easy_setopt(easy, CURLOPT_URL, x->url.at);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, x->headers);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    set_times(x, timeout_ms);
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)max_idle_s);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, max_idle_s == 0 ? 1L : 0L);
     if (request->kind == CHUTE_REQUEST_PING) {
@@ -359,20 +385,23 @@ static int judge_ping(const chute_answer *answer, chute_error *err) {
 void chute_exchange_judge(chute_exchange *x, CURLcode result) {
     chute_request *request = x->request;
     chute_outcome *out = &request->outcome;
+    const chute_text *body = request->flow.begun ? &request->flow.text : &out->body;
     long status = 0;
     curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
-    out->status = (int32_t)status;
+    if (!request->flow.begun) out->status = (int32_t)status;
+    pthread_mutex_lock(&request->lock); /* of a flow, which may be taken from meanwhile */
     chute_answer answer = {.place = x->host->url.place,
-                           .body = out->body.len ? out->body.at : "",
-                           .len = out->body.len,
+                           .body = body->len ? body->at : "",
+                           .len = body->len,
                            .tag = x->tag,
-                           .status = out->status,
+                           .status = (int32_t)status,
                            .code = x->code,
                            .from_clickhouse = x->from_clickhouse,
                            .old_server = !x->has_query_id,
                            .complete = result == CURLE_OK,
                            .insert = request->insert};
     int kind = status ? chute_exception_find(&answer, &request->error) : CHUTE_E_NETWORK;
+    pthread_mutex_unlock(&request->lock);
     if (result != CURLE_OK && kind != CHUTE_E_SERVER) fail_transfer(x, result);
     if (kind == 0 && request->kind == CHUTE_REQUEST_PING) judge_ping(&answer, &request->error);
 }

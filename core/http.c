@@ -97,9 +97,18 @@ static bool cancel(chute_transport *transport, chute_request *request) {
     chute_exchange *x = request->under_way;
     bool left = x->attempts > 0;
     curl_multi_remove_handle(http->multi, x->easy);
-    give_exchange(http, x);
+    if (request->stream)
+        chute_exchange_free(x); /* it may rest, which the next request is not to inherit */
+    else
+        give_exchange(http, x);
     request->under_way = NULL;
     return left;
+}
+
+/* What had come already is given to the request before this returns. */
+static void resume(chute_transport *transport, chute_request *request) {
+    (void)transport;
+    curl_easy_pause(((chute_exchange *)request->under_way)->easy, CURLPAUSE_CONT);
 }
 
 static void close_http(chute_transport *transport) {
@@ -115,7 +124,8 @@ static void close_http(chute_transport *transport) {
 
 chute_transport *chute_http_open(chute_host *host, const struct chute_transport_config *config,
                                  chute_error *err) {
-    static const struct chute_transport_ops ops = {start, poll_multi, wake, cancel, close_http};
+    static const struct chute_transport_ops ops = {start,  poll_multi, wake,
+                                                   cancel, resume,     close_http};
     int failed = chute_process_curl();
     struct http *http = failed ? NULL : calloc(1, sizeof *http);
     if (!http || !(http->multi = curl_multi_init())) {

@@ -42,6 +42,12 @@ void chute_pool_ready(chute_pool *pool, chute_request *request) {
     pthread_mutex_unlock(&pool->lock);
 }
 
+void chute_pool_wake(chute_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    wake_sender(pool);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void chute_pool_end(chute_request *request, const chute_error *err) {
     if (err) request->error = *err;
     chute_request_finish(request);

@@ -60,6 +60,9 @@ void *chute_sender_run(void *pool);
 /* Puts a packed request in line for sending and wakes the I/O thread. */
 void chute_pool_ready(chute_pool *pool, chute_request *request);
 
+/* Wakes the I/O thread. */
+void chute_pool_wake(chute_pool *pool);
+
 /* Ends a request (the pool's reference goes) with a copy of `err`, or as it stands: NULL. */
 void chute_pool_end(chute_request *request, const chute_error *err);
 

@@ -2,6 +2,7 @@
 
 #include "compress.h"
 #include "error.h"
+#include "pool.h"
 #include "process.h"
 #include "url.h"
 #include "uuid.h"
@@ -100,6 +101,7 @@ static bool fill(chute_request *request, const chute_query *query) {
     request->compression = query->compression;
     request->level = query->level;
     request->timeout_ms = query->timeout_ms;
+    request->stream = query->stream;
     if (query->format && !(request->format = strdup(query->format))) return false;
     return copy_sql(request, query->sql, query->sql_len) &&
            copy_rows(request, query->body, query->body_len) &&
@@ -191,6 +193,7 @@ static void destroy(chute_request *request) {
     pthread_mutex_destroy(&request->lock);
     pthread_cond_destroy(&request->changed);
     chute_text_clear(&request->outcome.body);
+    chute_flow_clear(&request->flow);
     free(request->sql);
     free(request->settings);
     free(request->params);
@@ -234,34 +237,104 @@ static struct timespec in_ms(uint32_t ms) {
     return at;
 }
 
+static bool is_ready(const chute_request *request) {
+    return request->done || (request->stream && chute_flow_ready(&request->flow, false));
+}
+
 int chute_request_wait(chute_request *request, uint32_t timeout_ms) {
     if (is_forked(request)) return 1;
     struct timespec until = in_ms(timeout_ms);
     int waited = timeout_ms ? 0 : ETIMEDOUT;
     pthread_mutex_lock(&request->lock);
-    while (!request->done && waited == 0)
+    bool ready = is_ready(request);
+    while (!ready && waited == 0) {
         waited = pthread_cond_timedwait(&request->changed, &request->lock, &until);
-    bool done = request->done;
+        ready = is_ready(request);
+    }
     pthread_mutex_unlock(&request->lock);
-    return done;
+    return ready;
 }
 
 int chute_request_result(chute_request *request, chute_result *result, chute_error *err) {
     if (is_forked(request))
         return chute_fail(err, CHUTE_E_CLOSED, "the request was made before fork()");
-    if (!chute_request_is_done(request))
+    bool done = chute_request_is_done(request);
+    if (!done && !chute_request_wait(request, 0))
         return chute_fail(err, CHUTE_E_ARG, "the request is still under way");
-    if (request->error.kind) {
+    if (done && request->error.kind && !request->flow.begun) {
         if (err) *err = request->error;
         return request->error.kind;
     }
     const chute_outcome *outcome = &request->outcome;
-    *result = (chute_result){.body = outcome->body.len ? outcome->body.at : "",
-                             .body_len = outcome->body.len,
+    bool whole = !request->stream && outcome->body.len;
+    *result = (chute_result){.body = whole ? outcome->body.at : "",
+                             .body_len = whole ? outcome->body.len : 0,
                              .summary = outcome->summary,
                              .query_id = outcome->query_id,
                              .format = outcome->format,
                              .timezone = outcome->timezone,
                              .status = outcome->status};
     return 0;
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+int chute_request_flow(chute_request *request, const char *bytes, size_t len, bool bare) {
+    struct chute_flow *flow = &request->flow;
+    int added = 0;
+    pthread_mutex_lock(&request->lock);
+    flow->begun = true;
+    flow->bare = bare;
+    flow->resting = flow->text.len >= CHUTE_FLOW_AHEAD;
+    if (!flow->resting) added = chute_text_add(&flow->text, bytes, len) ? 1 : CHUTE_E_NOMEM;
+    if (chute_flow_ready(flow, false)) pthread_cond_broadcast(&request->changed);
+    pthread_mutex_unlock(&request->lock);
+    return added;
+}
+
+static bool is_roomy(const struct chute_flow *flow) {
+    return flow->resting && flow->text.len < CHUTE_FLOW_AHEAD / 2;
+}
+
+bool chute_request_has_room(chute_request *request) {
+    if (!request->stream) return false;
+    pthread_mutex_lock(&request->lock);
+    bool roomy = is_roomy(&request->flow);
+    if (roomy) request->flow.resting = false;
+    pthread_mutex_unlock(&request->lock);
+    return roomy;
+}
+
+/* An answer that did not flow, as from chdb, is there once it is done. */
+static void begin_flow(chute_request *request) {
+    request->flow.begun = true;
+    request->flow.text = request->outcome.body;
+    request->outcome.body = (chute_text){0};
+}
+
+/* What came in order before an error is given before the error is. */
+static int take_locked(chute_request *request, chute_error *err) {
+    struct chute_flow *flow = &request->flow;
+    bool failed = request->done && request->error.kind;
+    if (request->done && !failed && !flow->begun) begin_flow(request);
+    size_t len = chute_flow_ready(flow, request->done && !failed);
+    if (len && !chute_flow_take(flow, len))
+        return chute_fail(err, CHUTE_E_NOMEM, "no memory for the answer");
+    if (len) return 1;
+    if (failed && err) *err = request->error;
+    return failed ? request->error.kind : request->done ? 2 : 0;
+}
+
+int chute_request_take(chute_request *request, const char **data, size_t *len, chute_error *err) {
+    if (is_forked(request))
+        return chute_fail(err, CHUTE_E_CLOSED, "the request was made before fork()");
+    if (!request->stream) return chute_fail(err, CHUTE_E_ARG, "the request is no stream");
+    pthread_mutex_lock(&request->lock);
+    int code = take_locked(request, err);
+    bool roomy = is_roomy(&request->flow);
+    pthread_mutex_unlock(&request->lock);
+    if (roomy) chute_pool_wake(request->pool);
+    *data = request->flow.taken.at;
+    *len = request->flow.taken.len;
+    return code;
 }

@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "chute.h"
+#include "flow.h"
 #include "text.h"
 
 #include <pthread.h>
@@ -43,6 +44,7 @@ struct chute_request {
 
     /* What to send: never changes once the pool has it, but for `packed`. */
     bool insert;                             /* rows are sent: the answer to success is empty */
+    bool stream;                             /* the answer is taken as it comes */
     bool sql_first;                          /* the statement stands at the head of the body */
     char *sql;                               /* owned; a newline and a NUL follow it */
     size_t sql_len;                          /* without them */
@@ -69,6 +71,7 @@ struct chute_request {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool done;
+    struct chute_flow flow; /* of a stream */
 };
 
 /* Copies the statement. Two references: one each for the caller and the pool. */
@@ -84,5 +87,11 @@ void chute_request_finish(chute_request *request);
 bool chute_request_release(chute_request *request);
 
 bool chute_request_is_done(chute_request *request);
+
+/* The I/O thread's side of a stream. Adds bytes of the answer: 1, or 0: there is no room, they are
+ * to come again; negative: no memory. `bare`: see chute_flow. */
+int chute_request_flow(chute_request *request, const char *bytes, size_t len, bool bare);
+/* Whether a stream that had no room has some again; told once. */
+bool chute_request_has_room(chute_request *request);
 
 #endif

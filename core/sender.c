@@ -97,6 +97,11 @@ static void cancel_unwanted(chute_pool *pool) {
     }
 }
 
+static void resume_roomy(chute_pool *pool) {
+    for (chute_request *at = pool->active; at; at = at->next)
+        if (chute_request_has_room(at)) pool->transport->ops->resume(pool->transport, at);
+}
+
 /* ---- the loop ----------------------------------------------------------------------------- */
 
 static void begin(chute_pool *pool, chute_request *request) {
@@ -174,6 +179,7 @@ void *chute_sender_run(void *arg) {
     pool->transport->finished = settle;
     while (!pool->closing) {
         cancel_unwanted(pool); /* which makes room */
+        resume_roomy(pool);
         admit(pool);
         if (!pool->closing) wait(pool);
     }

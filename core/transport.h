@@ -18,6 +18,8 @@ struct chute_transport_ops {
     /* Drops a request that is under way: `finished` is not told of it. True: bytes of its body
      * had left. NULL where nothing outlasts start. */
     bool (*cancel)(chute_transport *transport, chute_request *request);
+    /* Goes on with a stream that rested for want of room. NULL where none rests. */
+    void (*resume)(chute_transport *transport, chute_request *request);
     void (*close)(chute_transport *transport); /* frees it; nothing is under way */
 };
 

@@ -10,7 +10,7 @@ local C, ffi = lib.C, lib.ffi
 local M = {}
 
 local KEYS = { params = true, settings = true, body = true, compress = true, headers = true,
-  timeout = true, format = true, sql = true }
+  timeout = true, format = true, sql = true, stream = true }
 local GRACE_MS = 250 -- the engine keeps the time by itself, and tells more when it runs out
 local raw = errors.raw
 local query_t = ffi.typeof "chute_query"
@@ -87,6 +87,7 @@ local function build(sql, opts, format)
   query.params, query.params_count = pair_array(opts.params, "params", sql_text.param)
   query.headers, query.headers_count = pair_array(opts.headers, "headers", header)
   query.format = hold(opts.format or format)
+  query.stream = opts.stream and 1 or 0
   query.sql_in_body = opts.sql == "body" and 1 or 0
   set_body(query, opts)
   local ms = opts.timeout and options.duration(opts.timeout, "timeout")
@@ -104,8 +105,21 @@ local function asked_for(sql, opts)
   local json = opts.settings and opts.settings.output_format_binary_write_json_as_string
   return {
     format = sql:match "[Ff][Oo][Rr][Mm][Aa][Tt]%s+([%w_]+)[%s;]*$" or opts.format or result.FORMAT,
+    stream = opts.stream,
     json_text = json == true or json == 1 or json == "1",
   }
+end
+
+local STREAM_GRACE_MS = 5000 -- the engine counts whole seconds there
+
+-- A streamed result, which owns the request from here on.
+local function begin_stream(request, ms, asked)
+  local function ready() return wait(request, ms + STREAM_GRACE_MS) end
+  if C.chute_request_result(request, outcome, raw) < 0 then
+    C.chute_request_free(request)
+    return nil, errors.take()
+  end
+  return result.stream(outcome[0], asked, request, ready)
 end
 
 --- What a request brought once it is done; it is freed. A result; or nil, err.
@@ -115,6 +129,7 @@ local function finish(request, ms, asked)
     return nil, errors.new("timeout", ("no answer within %g s"):format((ms - GRACE_MS) / 1000),
       { retryable = true, uncertain = true })
   end
+  if asked.stream then return begin_stream(request, ms, asked) end
   local failed = C.chute_request_result(request, outcome, raw) < 0
   local answer = not failed and result.new(outcome[0], asked)
   C.chute_request_free(request)
@@ -126,8 +141,10 @@ end
 -- else `default_ms`. opts: params ({name:Type} in the SQL), settings, body (data after the
 -- statement), compress (of the body: "lz4", "zstd:3", "block-lz4" …; none unless given), headers,
 -- timeout, format (of the answer, where the SQL names none: RowBinaryWithNamesAndTypes, which
--- result:rows() reads, unless given), sql ("body": the statement goes at the head of the body). A
--- result; or nil, err. Throws at `level` on wrong arguments.
+-- result:rows() reads, unless given), sql ("body": the statement goes at the head of the body),
+-- stream (true: the result is there as soon as the answer begins, without a body, and its rows come
+-- in bounded memory; `timeout` is then of a time in which nothing comes). A result; or nil, err.
+-- Throws at `level` on wrong arguments.
 function M.send(pool, default_ms, sql, opts, level)
   opts = opts or {}
   local ok, query, ms = pcall(build, sql, opts, result.FORMAT)
