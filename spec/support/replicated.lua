@@ -27,13 +27,14 @@ dataDir=%s/zookeeper
 clientPort=%d
 clientPortAddress=127.0.0.1
 admin.enableServer=false
-4lw.commands.whitelist=ruok
+4lw.commands.whitelist=srvr
 ]]
 
+-- It listens before it serves, and says so to srvr: until then it hangs up on clients.
 local function answers(child, port)
   local deadline = process.now() + START_SECONDS
   repeat
-    if http.talk(port, "ruok", 1) == "imok" then return true end
+    if (http.talk(port, "srvr", 1) or ""):find("Mode:", 1, true) then return true end
     child:wait(0.02)
   until not child:alive() or process.now() > deadline
   return false
