@@ -29,4 +29,10 @@ function M.pool(opts) return (require("chute.pool").open(opts, 2)) end
 --- A stream to insert into: see chute.stream.
 function M.open(opts) return (require("chute.stream").open(opts, 2)) end
 
+--- A schema script (text) made from a server's table, or nil, err: see chute.describe.
+function M.describe(conn, name)
+  local text, err = require("chute.describe").describe(conn, name, 2)
+  return text, err
+end
+
 return M

@@ -46,6 +46,17 @@ local function split(text)
   return #parts <= 2 and parts or nil
 end
 
+--- A text as a literal.
+function M.text(text) return "'" .. escape(text) .. "'" end
+
+--- The names in "table" or "db.table", bare: one or two; nil where it is no such name.
+M.parts = split
+
+--- A name as M.parts reads it: in backquotes only where it has to be.
+function M.part(name)
+  return name:find "^[%a_][%w_]*$" and name or M.name(name)
+end
+
 --- "table" or "db.table", quoted; nil where it is no such name.
 function M.table(text)
   local parts = split(text)

@@ -1,4 +1,4 @@
---- The command line: `chute insert`, `chute query`, `chute check`.
+--- The command line: `chute insert`, `chute query`, `chute check`, `chute describe`.
 local argparse = require "argparse"
 local fail = require "chute.cli.fail"
 
@@ -9,12 +9,14 @@ local commands = {
   { name = "insert", code = require "chute.cli.insert" },
   { name = "query", code = require "chute.cli.query" },
   { name = "check", code = require "chute.cli.check" },
+  { name = "describe", code = require "chute.cli.describe" },
 }
 
 local EXIT_CODES = [[
 Exit codes:
    0  all is well: every row was acknowledged
-   1  some records were rejected, the rest was delivered; check: the schema is faulty
+   1  some records were rejected, the rest was delivered; check: the schema is faulty,
+      or does not fit the table
    2  wrong usage, or a schema or file that cannot be read or written
    3  the server could not be reached, or refused; insert: rows are undelivered
    4  an error inside chute
