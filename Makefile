@@ -37,6 +37,7 @@ VEGA_SHA := sha512-lTSwZA6yq6qSU2YZm+6bqILiIvTPPxn4itir7jPGFmHIdPvUfQ9pCzzcrklYy
 TESTS := $(patsubst spec/core/%.c,$(BUILD)/spec/%,$(wildcard spec/core/*_test.c))
 SPECS := $(sort $(wildcard spec/*_spec.lua))
 CHSERVER := build/spec/chserver
+BENCH_LIBRARY = $(BUILD)/bench/libbench.so
 FAULTS := build/spec/faultproxy build/spec/resolver_shim.so
 LUA := $(shell find lua -name '*.lua')
 C_EXTRAS := $(wildcard spec/core/*.[ch] spec/support/*.[ch] bench/*.[ch])
@@ -134,9 +135,13 @@ env:
 	@echo 'export PATH="$(CURDIR)/bin:$$PATH"'
 	@echo 'export CHUTE_LIBCHDB="$${CHUTE_LIBCHDB:-$(TREE_LIBCHDB)}"'
 
-## bench: every benchmark, a table each
-bench: build
-	$(IN_TREE) bench/run
+## bench: every benchmark, a table each (BENCH="pageview columns": those)
+bench: build $(BENCH_LIBRARY) $(CHSERVER)
+	@$(IN_TREE) CHUTE_BENCH="$(abspath $(BENCH_LIBRARY))" bench/run $(BENCH)
+
+$(BENCH_LIBRARY): $(wildcard bench/*.c) $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LINK) -Icore $^ $(LDFLAGS) $(LIBS) -o $@
 
 ## check: warnings by gcc and clang, format, luacheck, and the tests under sanitizers
 check: deps-test
@@ -144,7 +149,8 @@ check: deps-test
 
 # The C tests are built but not run here: for their warnings.
 lint: build $(TESTS) $(CHSERVER) $(FAULTS)
-	@$(MAKE) --no-print-directory BUILD=build/clang CC=clang build c-tests
+	@$(MAKE) --no-print-directory BUILD=build/clang CC=clang build c-tests \
+	  build/clang/bench/libbench.so
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(C_EXTRAS)
 	luacheck --quiet . bin/chute
 
