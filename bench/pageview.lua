@@ -118,7 +118,7 @@ end
 grow()
 check { event, full }
 check(varied(0.5))
-report("page view: 29 columns, 12 of them in the row, 110 bytes", event)
+report("page view: 29 columns, 13 of them in the row, 110 bytes", event)
 report(("page view: 29 columns, all in the row, %d bytes"):format(#schema:encode(full)), full)
 measure.report(("page views from Lua, %d rows in turn"):format(ROWS), {
   named("the one event", nil, add_row(event)),
