@@ -376,9 +376,10 @@ local function watch(work)
   return traces, list
 end
 
--- What a recording may break off for: another one starts where it matters, or it is tried again.
+-- What a recording may break off for: another one starts where it matters, or it is tried again
+-- (an "error thrown" is then the collector's step, run in the midst of it).
 local PASSING = { "leaving loop in root trace", "inner loop in root trace", "retry recording", "loop unroll limit",
-  "down%-recursion", "call unroll limit" }
+  "down%-recursion", "call unroll limit", "error thrown or hook called" }
 
 local function lasting(aborts)
   local list = {}
