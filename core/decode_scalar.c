@@ -5,6 +5,7 @@
 #include "number.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,12 +89,14 @@ static double read_float(const uint8_t *bytes, uint32_t width) {
     return narrow;
 }
 
+/* Of the many NaNs LuaJIT's FFI takes only some for numbers, the others for objects. */
 int chute_decode_float(chute_decoder *decoder, const chute_type *type, uint32_t index) {
     const uint8_t *bytes = chute_decode_take(decoder, type->width);
     if (!bytes) return CHUTE_DECODE_MORE;
     chute_cell *cell = chute_decode_cell(decoder, index);
     cell->kind = CHUTE_CELL_NUMBER;
-    cell->num = read_float(bytes, type->width);
+    double value = read_float(bytes, type->width);
+    cell->num = isnan(value) ? (double)NAN : value;
     return 0;
 }
 

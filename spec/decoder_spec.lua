@@ -333,6 +333,21 @@ describe("bytes that are no rows", function()
     assert.same({ { x = 1 }, { x = 2 } }, decode(body_of("UInt8", "\1\2"), 1))
   end)
 
+  it("hold NaNs of any bits, that are numbers", function()
+    for _, case in ipairs { { "Float64", 8 }, { "Float32", 4 }, { "BFloat16", 2 } } do
+      for _, first in ipairs { "\255", "\1", "\0" } do
+        for _, last in ipairs { "\255\255", "\249\127", "\255\127" } do
+          local bytes = first:rep(case[2] - 2) .. last
+          for _ = 1, 100 do
+            local value = decode(body_of(case[1], bytes), 99)[1].x
+            assert(type(value) == "number", case[1])
+            assert(value ~= value or case[2] ~= 2 and last == "\249\127")
+          end
+        end
+      end
+    end
+  end)
+
   it("hold numbers no word of the enum is for", function()
     assert.same({ { x = 5 } }, decode(body_of("Enum8('a' = 1)", "\5"), 9))
   end)
