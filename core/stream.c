@@ -39,7 +39,7 @@ void chute_stream_kick(chute_stream *stream) {
     pthread_mutex_unlock(&stream->mutex);
 }
 
-static chute_batch *new_batch(chute_stream *stream, chute_error *err);
+static chute_batch *new_batch(chute_stream *stream, size_t warm, chute_error *err);
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ chute_stream *chute_stream_open(chute_schema *schema, chute_pool *pool,
     stream->window = chute_pool_window(pool);
     stream->insert = chute_insert_new(schema, config, err);
     if (stream->insert && set_policy(stream, config, err) == CHUTE_OK)
-        stream->open = new_batch(stream, err);
+        stream->open = new_batch(stream, stream->warm, err);
     if (!stream->open || start_flusher(stream, err) != CHUTE_OK) {
         destroy(stream);
         return NULL;
@@ -173,9 +173,8 @@ static void batch_done(chute_batch *batch) {
     chute_stream_release(stream);
 }
 
-static chute_batch *new_batch(chute_stream *stream, chute_error *err) {
-    chute_buffer *buffer =
-        chute_buffer_new_warm(stream->schema, stream->max_bytes, stream->warm, err);
+static chute_batch *new_batch(chute_stream *stream, size_t warm, chute_error *err) {
+    chute_buffer *buffer = chute_buffer_new_warm(stream->schema, stream->max_bytes, warm, err);
     if (!buffer) return NULL;
     chute_batch *batch = chute_batch_new(buffer, stream->insert, err);
     if (!batch) {
@@ -190,10 +189,11 @@ static chute_batch *new_batch(chute_stream *stream, chute_error *err) {
 chute_batch *chute_stream_ready_batch(chute_stream *stream, chute_error *err) {
     chute_stream_lock(stream);
     chute_batch *spent = chute_queue_pop(&stream->spent);
+    size_t warm = stream->warm;
     chute_stream_unlock(stream);
     if (spent && chute_batch_renew(spent) == CHUTE_OK) return spent;
     chute_batch_free(spent);
-    return new_batch(stream, err);
+    return new_batch(stream, warm, err);
 }
 
 void chute_stream_push_spare(chute_stream *stream, chute_batch *batch) {
