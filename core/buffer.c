@@ -10,7 +10,7 @@
 
 _Static_assert((int)CHUTE_BUFFER_SLACK >= (int)CHUTE_WIRE_SLACK, "short copies need their room");
 
-enum { FIRST_CAPACITY = 64 * 1024 - CHUTE_BUFFER_SLACK };
+enum { FIRST_CAPACITY = 64 * 1024 - CHUTE_BUFFER_SLACK, CLAIMED = 64 };
 
 static size_t mapped(const chute_buffer *buffer, size_t capacity) {
     return buffer->header_len + capacity + CHUTE_BUFFER_SLACK;
@@ -117,16 +117,30 @@ static int refuse_size(const chute_buffer *buffer, uint64_t number, size_t row_b
     return CHUTE_E_ROW;
 }
 
+/* Encodes to memory of its own, more of it as long as codecs claim more. What they claim is at most
+ * CLAIMED times what they write. */
+static int encode_aside(const chute_buffer *buffer, const chute_cells *cells, uint64_t number,
+                        size_t bound, uint8_t **aside, size_t *row_bytes, chute_error *err) {
+    for (;; bound *= 2) {
+        *aside = malloc(bound + CHUTE_WIRE_SLACK);
+        if (!*aside)
+            return chute_fail(err, CHUTE_E_NOMEM, "no memory for a row of %zu bytes", bound);
+        int rc = chute_schema_encode(buffer->schema, cells, number, *aside, bound, row_bytes, err);
+        if (rc != CHUTE_E_FULL) return rc;
+        if (bound / CLAIMED > most(buffer)) return refuse_size(buffer, number, bound, err);
+        free(*aside);
+    }
+}
+
 /* Close to the ceiling a large row's bound may fit in no margin where the row itself does: it is
  * written aside, then moved. */
 static __attribute__((cold)) int add_aside(chute_buffer *buffer, const chute_cells *cells,
                                            uint64_t number, size_t bound, chute_error *err) {
     uint64_t word = load(buffer);
     size_t bytes = chute_word_bytes(word);
-    uint8_t *aside = malloc(bound + CHUTE_WIRE_SLACK);
-    if (!aside) return chute_fail(err, CHUTE_E_NOMEM, "no memory for a row of %zu bytes", bound);
+    uint8_t *aside;
     size_t row_bytes;
-    int rc = chute_schema_encode(buffer->schema, cells, number, aside, bound, &row_bytes, err);
+    int rc = encode_aside(buffer, cells, number, bound, &aside, &row_bytes, err);
     if (rc == CHUTE_OK && row_bytes > buffer->ceiling - bytes)
         rc = refuse_size(buffer, number, row_bytes, err);
     else if (rc == CHUTE_OK && bytes + row_bytes > buffer->capacity)
@@ -165,6 +179,7 @@ int chute_buffer_add_numbered(chute_buffer *buffer, const chute_cells *cells, ui
         if (bound > most(buffer) - bytes) return add_aside(buffer, cells, number, bound, err);
         rc = grow(buffer, bytes + bound, err);
         if (rc == CHUTE_OK) rc = encode(buffer, cells, number, &row_bytes, err);
+        if (rc == CHUTE_E_FULL) return add_aside(buffer, cells, number, 2 * bound, err);
     }
     if (rc != CHUTE_OK) return rc;
     if (row_bytes > buffer->ceiling - bytes) return refuse_size(buffer, number, row_bytes, err);

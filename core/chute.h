@@ -151,10 +151,9 @@ enum {
     CHUTE_CELL_LIST,       /* len children from index `first` in the arena: Array, Tuple */
     CHUTE_CELL_PAIRS,      /* len pairs, 2 * len children: key, value, key, value … : Map */
     CHUTE_CELL_OTHER,      /* a value of no use to any column; ptr, len: what it was, as text */
-    /* Of a decoder only: */
-    CHUTE_CELL_TABLE, /* as PAIRS, each key being one of Lua's: a plain table, if none comes twice
-                       */
-    CHUTE_CELL_PATHS, /* as PAIRS, the keys being dotted paths: JSON */
+    /* Of a decoder only: as PAIRS, but … */
+    CHUTE_CELL_TABLE, /* … each key being one of Lua's: a plain table, if none comes twice */
+    CHUTE_CELL_PATHS, /* … the keys being dotted paths: JSON */
     CHUTE_CELL_TYPED  /* two children: a type's text, and a value that is to be written as one */
 };
 
@@ -191,7 +190,8 @@ int chute_cells_reserve(chute_cells *cells, uint32_t more);
 enum {
     CHUTE_FORMAT_ROW_BINARY = 0,
     CHUTE_FORMAT_ROW_BINARY_WITH_NAMES,
-    CHUTE_FORMAT_ROW_BINARY_WITH_NAMES_AND_TYPES
+    CHUTE_FORMAT_ROW_BINARY_WITH_NAMES_AND_TYPES,
+    CHUTE_FORMAT_ROW_BINARY_WITH_DEFAULTS
 };
 
 /* A format's number by ClickHouse's name for it, or CHUTE_E_ARG. */
@@ -209,6 +209,11 @@ void chute_schema_free(chute_schema *schema); /* gives the caller's reference ba
  * ten of its ticks a second (0 seconds, 3 ms, 6 us, 9 ns). The error names the column. */
 int chute_schema_add(chute_schema *schema, const char *name, size_t name_len, const char *type,
                      size_t type_len, uint32_t unit, chute_error *err);
+
+/* How JSON goes, in all columns, since one INSERT has it read in one way: as text (1), with the
+ * setting input_format_binary_read_json_as_string, or path by path (0, unless set). Before any
+ * default is given. */
+void chute_schema_set_json_text(chute_schema *schema, int as_text);
 
 /* Gives the column an own default for absent values: the value in cells->at[0]. */
 int chute_schema_set_default(chute_schema *schema, uint32_t column, const chute_cells *cells,

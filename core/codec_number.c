@@ -67,7 +67,7 @@ static uint8_t *put_integer(const chute_codec *codec, chute_row *row, const chut
 }
 
 static bool is_signed(uint32_t kind) {
-    return kind >= CHUTE_TYPE_INT8 && kind <= CHUTE_TYPE_INT64;
+    return (kind >= CHUTE_TYPE_INT8 && kind <= CHUTE_TYPE_INT64) || kind == CHUTE_TYPE_INTERVAL;
 }
 
 int chute_bind_integer(chute_codec *codec, const struct chute_codec_options *options,
@@ -110,25 +110,46 @@ static uint8_t *put_float64(const chute_codec *codec, chute_row *row, const chut
 }
 
 /* A finite double past the range of Float32 is refused, not made infinite. */
+static bool read_float(const chute_codec *codec, chute_row *row, const chute_cell *cell,
+                       float *out) {
+    double value;
+    if (!read_double(cell, &value)) {
+        chute_row_refuse(row, cell, " is not a number");
+        return false;
+    }
+    *out = (float)value;
+    if (!isinf(*out) || isinf(value)) return true;
+    chute_row_refuse(row, cell, " is out of range for %s", codec->type->name);
+    return false;
+}
+
 static uint8_t *put_float32(const chute_codec *codec, chute_row *row, const chute_cell *cell,
                             uint8_t *out) {
-    (void)codec;
-    double value;
-    if (!read_double(cell, &value)) return chute_row_refuse(row, cell, " is not a number");
-    float narrow = (float)value;
-    if (isinf(narrow) && !isinf(value))
-        return chute_row_refuse(row, cell, " is out of range for Float32");
-    memcpy(out, &narrow, sizeof narrow);
-    return out + sizeof narrow;
+    float value;
+    if (!read_float(codec, row, cell, &value)) return NULL;
+    memcpy(out, &value, sizeof value);
+    return out + sizeof value;
+}
+
+/* The upper half of the Float32, as ClickHouse cuts it: toward zero. */
+static uint8_t *put_bfloat16(const chute_codec *codec, chute_row *row, const chute_cell *cell,
+                             uint8_t *out) {
+    float value;
+    uint32_t bits;
+    if (!read_float(codec, row, cell, &value)) return NULL;
+    memcpy(&bits, &value, sizeof bits);
+    return chute_put_int(out, bits >> 16, 2);
 }
 
 int chute_bind_float(chute_codec *codec, const struct chute_codec_options *options,
                      chute_error *err) {
     (void)options, (void)err;
-    bool wide = codec->type->kind == CHUTE_TYPE_FLOAT64;
-    codec->put = wide ? put_float64 : put_float32;
-    codec->name = wide ? "float64" : "float32";
-    codec->fuse = wide ? CHUTE_FUSE_FLOAT64 : CHUTE_FUSE_NONE;
+    switch (codec->type->kind) {
+    case CHUTE_TYPE_FLOAT64: codec->put = put_float64, codec->name = "float64"; break;
+    case CHUTE_TYPE_FLOAT32: codec->put = put_float32, codec->name = "float32"; break;
+    default: codec->put = put_bfloat16, codec->name = "bfloat16"; break;
+    }
+    if (codec->put == put_float64) codec->fuse = CHUTE_FUSE_FLOAT64;
     codec->width = codec->type->width;
     codec->bound = 8;
     return CHUTE_OK;

@@ -114,6 +114,14 @@ static uint8_t *link_fixed(const struct chute_slot *slot, const chute_cell *cell
     }
 }
 
+/* RowBinaryWithDefaults: 00 and a value. Absent bytes begin with a flag of their own. */
+static uint8_t *link_flagged(const struct chute_slot *slot, const chute_cell *cell, chute_row *row,
+                             uint8_t *out) {
+    bool value = cell->kind > CHUTE_CELL_NULL || (cell->kind == CHUTE_CELL_NULL && slot->nullable);
+    if (value) *out++ = 0;
+    return link_any(slot, cell, row, out);
+}
+
 static uint8_t *link_end(const struct chute_slot *slot, const chute_cell *cell, chute_row *row,
                          uint8_t *out) {
     (void)slot, (void)cell, (void)row;
@@ -134,6 +142,7 @@ static const struct {
 };
 
 const char *chute_encoder_link_name(const struct chute_slot *slot) {
+    if (slot->run == link_flagged) return "flagged";
     return LINKS[slot->codec->fuse].name;
 }
 
@@ -147,7 +156,7 @@ static void fill_slot(struct chute_slot *slot, const struct chute_column *column
     slot->low = codec->low;
     slot->high = codec->high;
     slot->max = codec->max;
-    slot->nullable = codec->type->kind == CHUTE_TYPE_NULLABLE;
+    slot->nullable = codec->takes_null;
     if (!slot->absent || slot->absent_len > sizeof slot->brief) return;
     memcpy(&slot->brief, slot->absent, slot->absent_len);
     slot->brief_len = slot->absent_len;
@@ -156,11 +165,11 @@ static void fill_slot(struct chute_slot *slot, const struct chute_column *column
 static void measure(chute_encoder *encoder, const struct chute_column *column) {
     uint32_t own = column->codec->bound;
     uint32_t below = chute_codec_child_bound(column->codec);
-    encoder->bound += own > column->absent_len ? own : column->absent_len;
+    encoder->bound += 1 + (own > column->absent_len ? own : column->absent_len);
     if (below > encoder->child_bound) encoder->child_bound = below;
 }
 
-chute_encoder *chute_encoder_new(const struct chute_column *columns, uint32_t count) {
+chute_encoder *chute_encoder_new(const struct chute_column *columns, uint32_t count, bool flagged) {
     chute_encoder *encoder = calloc(1, sizeof *encoder);
     if (!encoder) return NULL;
     encoder->slots = calloc((size_t)count + 1, sizeof *encoder->slots);
@@ -173,6 +182,7 @@ chute_encoder *chute_encoder_new(const struct chute_column *columns, uint32_t co
     for (uint32_t i = count; i-- > 0;) {
         struct chute_slot *slot = encoder->slots + i;
         fill_slot(slot, columns + i);
+        if (flagged) slot->run = link_flagged;
         slot->fused = slot->run == slot[1].run;
         measure(encoder, columns + i);
     }

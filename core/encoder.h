@@ -36,16 +36,17 @@ typedef struct chute_encoder {
 
 struct chute_column;
 
-/* Links the columns' codecs. The columns must outlive it. NULL: out of memory. */
-chute_encoder *chute_encoder_new(const struct chute_column *columns, uint32_t count);
+/* Links the columns' codecs. `flagged`: a byte goes before each value, as in RowBinaryWithDefaults;
+ * absent values have theirs. The columns must outlive it. NULL: out of memory. */
+chute_encoder *chute_encoder_new(const struct chute_column *columns, uint32_t count, bool flagged);
 void chute_encoder_free(chute_encoder *encoder); /* taken; NULL is fine */
 
-/* The most bytes the row can take on the wire. */
+/* The most bytes the row can take on the wire, but for what codecs claim. */
 size_t chute_encoder_bound(const chute_encoder *encoder, const chute_cells *cells);
 
 /* Writes the row at `out`, where there are `room` bytes and CHUTE_WIRE_SLACK more, and returns the
  * place after it. NULL, with the failure in `row`; it is row->cramped where the room may be too
- * small, which it never is with chute_encoder_bound bytes. */
+ * small: with chute_encoder_bound bytes that is for what codecs claim, and more is to be tried. */
 uint8_t *chute_encoder_run(const chute_encoder *encoder, const chute_cells *cells, chute_row *row,
                            uint8_t *out, size_t room);
 

@@ -62,6 +62,9 @@ static bool is_setting_name(const char *name) {
     return len > 0 && len < 256 && name[len] == '\0';
 }
 
+/* How a server is told that JSON goes as text. */
+static const chute_pair JSON_AS_TEXT = {"input_format_binary_read_json_as_string", "1"};
+
 static int copy_setting(chute_pair *to, const chute_pair *from, chute_error *err) {
     char quoted[CHUTE_QUOTE_MAX];
     if (!is_setting_name(from->name))
@@ -73,18 +76,21 @@ static int copy_setting(chute_pair *to, const chute_pair *from, chute_error *err
     return CHUTE_OK;
 }
 
-static int set_settings(chute_insert *insert, const chute_stream_config *config, chute_error *err) {
-    size_t count = config->settings_count;
+static int set_settings(chute_insert *insert, const chute_schema *schema,
+                        const chute_stream_config *config, chute_error *err) {
+    size_t count = config->settings_count, own = schema->json_text;
     if (count > MAX_SETTINGS)
         return chute_fail(err, CHUTE_E_ARG, "more than %d settings", MAX_SETTINGS);
-    insert->settings = calloc(count ? count : 1, sizeof *insert->settings);
+    insert->settings = calloc(count + own + 1, sizeof *insert->settings);
     if (!insert->settings) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
-    for (insert->settings_count = 0; insert->settings_count < count;) {
-        size_t i = insert->settings_count++;
-        int rc = copy_setting(insert->settings + i, config->settings + i, err);
+    for (size_t i = 0; i < count; i++) {
+        if (own && strcmp(config->settings[i].name, JSON_AS_TEXT.name) == 0) continue;
+        int rc =
+            copy_setting(insert->settings + insert->settings_count++, config->settings + i, err);
         if (rc != CHUTE_OK) return rc;
     }
-    return CHUTE_OK;
+    if (!own) return CHUTE_OK;
+    return copy_setting(insert->settings + insert->settings_count++, &JSON_AS_TEXT, err);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -102,7 +108,7 @@ chute_insert *chute_insert_new(const chute_schema *schema, const chute_stream_co
     insert->sql_in_body = config->sql_in_body != 0;
     insert->format = chute_format_name(schema->format);
     if (set_target(insert, schema, config->table, err) == CHUTE_OK &&
-        set_settings(insert, config, err) == CHUTE_OK)
+        set_settings(insert, schema, config, err) == CHUTE_OK)
         return insert;
     chute_insert_free(insert);
     return NULL;

@@ -22,6 +22,7 @@ static void describe(const chute_cell *cell, char *out, size_t capacity) {
     case CHUTE_CELL_STRING: chute_quote(cell->ptr, cell->len, out, capacity); return;
     case CHUTE_CELL_LIST: snprintf(out, capacity, "a list of %u", cell->len); return;
     case CHUTE_CELL_PAIRS: snprintf(out, capacity, "a table of %u pairs", cell->len); return;
+    case CHUTE_CELL_TYPED: snprintf(out, capacity, "a typed value"); return;
     default: snprintf(out, capacity, "%.*s", (int)cell->len, cell->ptr); return;
     }
 }
@@ -49,6 +50,13 @@ const chute_cell *chute_row_children(chute_row *row, const chute_cell *cell, uin
     }
     row->next = cell->first + count;
     return row->cells + cell->first;
+}
+
+const chute_cell *chute_row_look(const chute_row *row, const chute_cell *cell) {
+    uint32_t count = chute_cell_parts(cell);
+    if (count == 0 || cell->first > row->used || count > row->used - cell->first) return NULL;
+    const chute_cell *child = row->cells + cell->first;
+    return child > cell ? child : NULL;
 }
 
 static int step_text(const struct chute_step *step, char *out, size_t capacity) {

@@ -21,13 +21,23 @@ typedef struct chute_row {
     const chute_cell *cells; /* columns, then the arena */
     uint32_t used;           /* cells there are */
     uint32_t next;           /* first arena cell that no list has taken: each is taken once */
-    size_t room;             /* bytes of text past CHUTE_SHORT that there is still room for */
+    size_t room;             /* bytes besides the codecs' bounds that there is still room for */
     bool cramped;            /* of a failure: there was not enough */
     uint32_t column;         /* of a failure */
     uint32_t depth;          /* of a failure: steps there are, the innermost first */
     struct chute_step path[CHUTE_PATH_MAX];
     char reason[CHUTE_REASON_MAX];
 } chute_row;
+
+/* How many cells a cell has for children in the arena. Pairs past 2^31 have none: none can be. */
+static inline uint32_t chute_cell_parts(const chute_cell *cell) {
+    switch (cell->kind) {
+    case CHUTE_CELL_LIST: return cell->len;
+    case CHUTE_CELL_PAIRS: return cell->len <= UINT32_MAX / 2 ? cell->len * 2 : 0;
+    case CHUTE_CELL_TYPED: return 2;
+    default: return 0;
+    }
+}
 
 /* Notes why `cell` cannot be written, and returns NULL for the codec to return. The text of the
  * value is put before the reason: "300 is out of range …" is value and reason " is out of …". */
@@ -41,14 +51,21 @@ uint8_t *chute_row_step(chute_row *row, struct chute_step step) __attribute__((c
  * not its own (the row was then refused). `count`: cells. */
 const chute_cell *chute_row_children(chute_row *row, const chute_cell *cell, uint32_t count);
 
+/* The children of a cell for a look ahead, none taken: NULL where there are none, or they are not
+ * past the cell in what there is. */
+const chute_cell *chute_row_look(const chute_row *row, const chute_cell *cell);
+
+/* Takes room that no codec's bound holds, before it is written to; false: the row is cramped. */
+static inline bool chute_row_claim(chute_row *row, size_t bytes) {
+    row->cramped = bytes > row->room;
+    if (!row->cramped) row->room -= bytes;
+    return !row->cramped;
+}
+
 /* Writes a string cell's text, its length before it; or NULL: the row is cramped. Short texts are
  * in the codecs' bounds. */
 static inline uint8_t *chute_row_put_text(chute_row *row, const chute_cell *cell, uint8_t *out) {
-    if (cell->len > CHUTE_SHORT) {
-        row->cramped = cell->len > row->room;
-        if (row->cramped) return NULL;
-        row->room -= cell->len;
-    }
+    if (cell->len > CHUTE_SHORT && !chute_row_claim(row, cell->len)) return NULL;
     return chute_put_string(out, cell->ptr, cell->len);
 }
 

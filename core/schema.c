@@ -13,6 +13,7 @@ static const char *const FORMATS[] = {
     [CHUTE_FORMAT_ROW_BINARY] = "RowBinary",
     [CHUTE_FORMAT_ROW_BINARY_WITH_NAMES] = "RowBinaryWithNames",
     [CHUTE_FORMAT_ROW_BINARY_WITH_NAMES_AND_TYPES] = "RowBinaryWithNamesAndTypes",
+    [CHUTE_FORMAT_ROW_BINARY_WITH_DEFAULTS] = "RowBinaryWithDefaults",
 };
 enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS };
 
@@ -119,26 +120,39 @@ static void name_column(chute_error *err, const char *name, size_t len, uint32_t
     err->column = (int32_t)index;
 }
 
-/* NULL stands for an absent value of a Nullable column, unless it gets a default. */
-static int set_null_default(struct chute_column *column, chute_error *err) {
-    if (column->codec->type->kind != CHUTE_TYPE_NULLABLE) return CHUTE_OK;
-    column->absent = malloc(1);
+static bool is_flagged(const chute_schema *schema) {
+    return schema->format == CHUTE_FORMAT_ROW_BINARY_WITH_DEFAULTS;
+}
+
+/* What stands for an absent value unless the column gets a default: the flag that asks for the
+ * server's, else NULL where that is a value. */
+static int set_absent(const chute_schema *schema, struct chute_column *column, chute_error *err) {
+    const chute_codec *codec = column->codec;
+    if (!is_flagged(schema) && !codec->takes_null) return CHUTE_OK;
+    column->absent = malloc(1 + CHUTE_WIRE_SLACK);
     if (!column->absent) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
     column->absent[0] = 1;
     column->absent_len = 1;
+    if (is_flagged(schema)) return CHUTE_OK;
+    chute_row row = {.next = 0};
+    chute_cell null = {.kind = CHUTE_CELL_NULL};
+    uint8_t *end = codec->put(codec, &row, &null, column->absent);
+    column->absent_len = (uint32_t)(end - column->absent);
     return CHUTE_OK;
 }
 
 static int build_column(const chute_schema *schema, struct chute_column *column, const char *type,
                         size_t type_len, uint32_t unit, chute_error *err) {
-    struct chute_codec_options options = {
-        .unit = unit, .zone = schema->zone, .zone_len = schema->zone_len};
+    struct chute_codec_options options = {.unit = unit,
+                                          .zone = schema->zone,
+                                          .zone_len = schema->zone_len,
+                                          .json_text = &schema->json_text};
     if (unit > 9) return chute_fail(err, CHUTE_E_SCHEMA, "no such unit");
     column->type = chute_type_parse(type, type_len, err);
     if (!column->type) return CHUTE_E_SCHEMA;
     column->codec = chute_codec_new(column->type, &options, err);
     if (!column->codec) return CHUTE_E_SCHEMA;
-    return set_null_default(column, err);
+    return set_absent(schema, column, err);
 }
 
 int chute_schema_add(chute_schema *schema, const char *name, size_t name_len, const char *type,
@@ -157,6 +171,10 @@ int chute_schema_add(chute_schema *schema, const char *name, size_t name_len, co
     }
     schema->columns[schema->count++] = column;
     return CHUTE_OK;
+}
+
+void chute_schema_set_json_text(chute_schema *schema, int as_text) {
+    schema->json_text = as_text != 0;
 }
 
 uint32_t chute_schema_count(const chute_schema *schema) {
@@ -186,40 +204,107 @@ static void tell(const struct chute_column *column, const chute_row *row, uint64
 
 /* ---- defaults ------------------------------------------------------------------------------ */
 
+/* Bytes for the default and, as much again, for what codecs claim. */
+static size_t default_bound(const chute_codec *codec, const chute_cells *cells) {
+    size_t need = codec->bound + (size_t)cells->used * chute_codec_child_bound(codec);
+    for (uint32_t i = 0; i < cells->used; i++)
+        if (cells->at[i].kind == CHUTE_CELL_STRING) need += cells->at[i].len;
+    return need;
+}
+
+static int keep_default(struct chute_column *column, uint8_t *bytes, uint32_t len) {
+    free(column->absent);
+    column->absent = bytes;
+    column->absent_len = len;
+    return CHUTE_OK;
+}
+
 int chute_schema_set_default(chute_schema *schema, uint32_t column, const chute_cells *cells,
                              chute_error *err) {
     if (column >= schema->count || schema->encoder || cells->used == 0)
         return chute_fail(err, CHUTE_E_ARG, "no column %u to give a default", column);
     struct chute_column *of = schema->columns + column;
-    size_t need = of->codec->bound + (size_t)cells->used * chute_codec_child_bound(of->codec);
-    for (uint32_t i = 0; i < cells->used; i++)
-        if (cells->at[i].kind == CHUTE_CELL_STRING) need += cells->at[i].len;
-    if (need > MAX_DEFAULT)
-        return chute_fail(err, CHUTE_E_SCHEMA, "the default is larger than %d bytes", MAX_DEFAULT);
-    uint8_t *bytes = malloc(need + CHUTE_WIRE_SLACK);
-    if (!bytes) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
-    chute_row row = {
-        .cells = cells->at, .used = cells->used, .next = 1, .room = need, .column = column};
-    struct chute_slot slot = {.codec = of->codec,
-                              .nullable = of->codec->type->kind == CHUTE_TYPE_NULLABLE};
-    uint8_t *end = chute_encoder_put(&slot, &row, cells->at, bytes);
-    if (!end) {
+    bool flagged = is_flagged(schema);
+    size_t need = default_bound(of->codec, cells);
+    chute_row row;
+    for (;; need *= 2) {
+        if (need > MAX_DEFAULT)
+            return chute_fail(err, CHUTE_E_SCHEMA, "the default is larger than %d bytes",
+                              MAX_DEFAULT);
+        uint8_t *bytes = malloc(1 + need + CHUTE_WIRE_SLACK), *end = NULL;
+        if (!bytes) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
+        row = (chute_row){
+            .cells = cells->at, .used = cells->used, .next = 1, .room = need, .column = column};
+        bytes[0] = 0;
+        struct chute_slot slot = {.codec = of->codec, .nullable = of->codec->takes_null};
+        end = chute_encoder_put(&slot, &row, cells->at, bytes + flagged);
+        if (end) return keep_default(of, bytes, (uint32_t)(end - bytes));
         free(bytes);
-        tell(of, &row, 0, err);
-        if (err) err->kind = CHUTE_E_SCHEMA;
-        return CHUTE_E_SCHEMA;
+        if (!row.cramped) break;
     }
-    free(of->absent);
-    of->absent = bytes;
-    of->absent_len = (uint32_t)(end - bytes);
-    return CHUTE_OK;
+    tell(of, &row, 0, err);
+    if (err) err->kind = CHUTE_E_SCHEMA;
+    return CHUTE_E_SCHEMA;
+}
+
+/* ---- columns of one Nested ----------------------------------------------------------------- */
+
+/* Bytes of the name up to its first dot where the column may be `n.a` of a Nested `n`, else 0. */
+static size_t nested_len(const struct chute_column *column) {
+    const char *dot = memchr(column->name, '.', column->name_len);
+    if (!dot || column->type->kind != CHUTE_TYPE_ARRAY) return 0;
+    return dot + 1 < column->name + column->name_len ? (size_t)(dot - column->name) : 0;
+}
+
+static void find_peers(chute_schema *schema) {
+    for (uint32_t i = 0; i < schema->count; i++) {
+        struct chute_column *column = schema->columns + i;
+        size_t len = nested_len(column);
+        column->peer = i;
+        for (uint32_t j = 0; len && j < i && column->peer == i; j++)
+            if (nested_len(schema->columns + j) == len &&
+                memcmp(schema->columns[j].name, column->name, len) == 0)
+                column->peer = j;
+        schema->nested |= column->peer != i;
+    }
+}
+
+/* Elements of a column's array; false: the server's default, of a length not known here. */
+static bool count_elements(const chute_schema *schema, const chute_cell *cell, uint32_t i,
+                           uint64_t *count) {
+    const struct chute_column *column = schema->columns + i;
+    *count = cell->len;
+    if (cell->kind > CHUTE_CELL_NULL) return true;
+    const uint8_t *at = column->absent;
+    if (is_flagged(schema) && *at++) return false;
+    *count = 0;
+    for (uint32_t shift = 0;; shift += 7) {
+        *count |= (uint64_t)(*at & 0x7F) << shift;
+        if (!(*at++ & 0x80)) return true;
+    }
+}
+
+/* Arrays of one Nested have one length: else the server refuses the whole INSERT. */
+static bool check_peers(const chute_schema *schema, const chute_cells *cells, chute_row *row) {
+    for (uint32_t i = 0; i < schema->count; i++) {
+        const struct chute_column *column = schema->columns + i;
+        uint64_t own, other;
+        if (column->peer == i || !count_elements(schema, cells->at + i, i, &own) ||
+            !count_elements(schema, cells->at + column->peer, column->peer, &other) || own == other)
+            continue;
+        row->column = i;
+        chute_row_refuse(row, cells->at + i, " where %.200s, of the same Nested, has %llu",
+                         schema->columns[column->peer].name, (unsigned long long)other);
+        return false;
+    }
+    return true;
 }
 
 /* ---- compiling ----------------------------------------------------------------------------- */
 
 /* Names, and types where the format has them: leb count, then strings. */
 static uint8_t *write_header(const chute_schema *schema, uint8_t *out) {
-    if (schema->format == CHUTE_FORMAT_ROW_BINARY) return out;
+    if (schema->format == CHUTE_FORMAT_ROW_BINARY || is_flagged(schema)) return out;
     out = chute_put_leb(out, schema->count);
     for (uint32_t i = 0; i < schema->count; i++)
         out = chute_put_string(out, schema->columns[i].name, schema->columns[i].name_len);
@@ -245,7 +330,9 @@ int chute_schema_compile(chute_schema *schema, chute_error *err) {
     if (schema->encoder) return CHUTE_OK;
     if (schema->count == 0) return chute_fail(err, CHUTE_E_SCHEMA, "a schema without columns");
     schema->header = malloc(header_bound(schema));
-    if (schema->header) schema->encoder = chute_encoder_new(schema->columns, schema->count);
+    find_peers(schema);
+    if (schema->header)
+        schema->encoder = chute_encoder_new(schema->columns, schema->count, is_flagged(schema));
     if (!schema->encoder) {
         free(schema->header);
         schema->header = NULL;
@@ -259,6 +346,7 @@ int chute_schema_encode(const chute_schema *schema, const chute_cells *cells, ui
                         uint8_t *out, size_t room, size_t *len, chute_error *err) {
     chute_row row;
     uint8_t *end = chute_encoder_run(schema->encoder, cells, &row, out, room);
+    if (end && schema->nested && !check_peers(schema, cells, &row)) end = NULL;
     if (end) {
         *len = (size_t)(end - out);
         return CHUTE_OK;

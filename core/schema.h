@@ -13,6 +13,7 @@ struct chute_column {
     chute_codec *codec; /* owned */
     uint8_t *absent;    /* owned: wire bytes of an absent value, or NULL */
     uint32_t absent_len;
+    uint32_t peer; /* an earlier column of the same Nested, or its own index */
 };
 
 struct chute_schema {
@@ -26,6 +27,8 @@ struct chute_schema {
     chute_encoder *encoder; /* owned; NULL until compiled */
     uint8_t *header;        /* owned: what the format puts before the rows */
     size_t header_len;
+    bool json_text; /* JSON goes as text, and the INSERT must say so */
+    bool nested;    /* some columns are those of one Nested */
 };
 
 chute_schema *chute_schema_keep(chute_schema *schema); /* one more reference */

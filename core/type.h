@@ -54,6 +54,10 @@ struct chute_type {
     struct chute_enum_value *enum_values; /* by ascending number; the first is the default */
     const char *args; /* canonical text or NULL: (Simple)AggregateFunction: the function with its
                        * parameters; JSON: its SKIP clauses */
+    const char **skip_paths;    /* JSON: SKIP, sorted, NUL-ended */
+    const char **skip_patterns; /* JSON: SKIP REGEXP, likewise */
+    size_t skip_path_count;
+    size_t skip_pattern_count;
 };
 
 #endif

@@ -112,7 +112,6 @@ static int compare_texts(const void *a, const void *b) {
 static void write_skips(const struct chute_children *list, bool patterns, struct chute_text *text) {
     for (size_t i = 0; i < list->count; i++) {
         const char *name = list->names[i];
-        if (!patterns && i && strcmp(list->names[i - 1], name) == 0) continue;
         chute_text_put(text, text->len ? ", SKIP " : "SKIP ");
         if (patterns) chute_text_put(text, "REGEXP ");
         if (patterns)
@@ -129,11 +128,24 @@ static void write_clauses(const struct clauses *clauses, struct chute_text *text
     write_skips(&clauses->patterns, true, text);
 }
 
+/* Drops what a sorted list of names has twice; how many are left. */
+static size_t without_repeats(struct chute_children *list) {
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (kept == 0 || strcmp(list->names[kept - 1], list->names[i]) != 0)
+            list->names[kept++] = list->names[i];
+    return list->count = kept;
+}
+
 static int keep_skips(struct chute_parser *p, struct chute_type *type, struct clauses *clauses) {
     if (clauses->paths.count)
         qsort(clauses->paths.names, clauses->paths.count, sizeof(char *), compare_texts);
     if (clauses->patterns.count)
         qsort(clauses->patterns.names, clauses->patterns.count, sizeof(char *), compare_texts);
+    type->skip_paths = clauses->paths.names;
+    type->skip_path_count = without_repeats(&clauses->paths);
+    type->skip_patterns = clauses->patterns.names;
+    type->skip_pattern_count = clauses->patterns.count;
     struct chute_text text = {NULL, 0, 0};
     write_clauses(clauses, &text);
     if (text.len == 0) return 0;

@@ -70,6 +70,11 @@ function M.put_gap(cells, i)
   put_text(cells, i, "a table with a nil inside or with other keys", C.CHUTE_CELL_OTHER)
 end
 
+--- Fills a cell with a table that goes on and on, or holds itself.
+function M.put_deep(cells, i)
+  put_text(cells, i, "a table nested deeper than 100", C.CHUTE_CELL_OTHER)
+end
+
 --- Fills a cell with a list of pairs that has something else in it.
 function M.put_no_pairs(cells, i)
   put_text(cells, i, "a list with something else than {key, value}", C.CHUTE_CELL_OTHER)

@@ -7,7 +7,7 @@
 local values = require "chute.values"
 
 local M = { _VERSION = "0.1.0", null = values.null, pairs = values.pairs,
-  typed = values.typed }
+  list = values.list, typed = values.typed }
 
 -- The brackets below keep each call from being a tail call, which takes the caller's level away.
 

@@ -100,6 +100,12 @@ local function insert_options(buf, opts)
   local name = given.table or buf.schema.table
   given.table, given.compress = nil, given.compress or "zstd"
   if type(name) ~= "string" then fail "insert needs a table: opts.table, or the schema's" end
+  if buf.schema.json_text then
+    local settings = {}
+    for key, value in pairs(given.settings or {}) do settings[key] = value end
+    settings.input_format_binary_read_json_as_string = 1
+    given.settings = settings
+  end
   local sql = sql_text.insert(name, buf.schema.names, buf.schema.format)
   if not sql then fail("%q is no table name", name) end
   return sql, given

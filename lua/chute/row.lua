@@ -7,6 +7,7 @@
 --
 -- Strings are borrowed: they must be reachable until the C call returns. The caller's row holds
 -- its own; what `value`, `map` or a metatable makes on the way is held in `anchor`.
+local any_reader = require "chute.any"
 local cell = require "chute.cell"
 local lib = require "chute.lib"
 local values = require "chute.values"
@@ -30,6 +31,8 @@ local materialize = env.cell.materialize
 local type, next, pairs, pcall, getmetatable = type, next, pairs, pcall, getmetatable
 local R, N, top = {}, {}, $count
 local NO_NAMES = {}
+local level = 0 -- of tables in tables whose types say nothing of them
+local Typed = env.Typed
 
 -- The address of the cells is fetched where it is used: held in a local it is an object of its
 -- own, garbage for every row, wherever a trace ends in between.
@@ -60,6 +63,7 @@ local function open(i, n, kind, children)
   cell.first, cell.len, cell.kind = first, n, kind
   return first
 end
+env.put, env.open = put, open
 ]]
 
 local LIST = [[
@@ -76,7 +80,9 @@ end
 local MAP = [[
 R[$id] = function(i, v) -- $type
   if type(v) ~= "table" or v == null then return put(i, v) end
-  if getmetatable(v) == Pairs then
+  local meta = getmetatable(v)
+  if meta == Typed then return put(i, v) end
+  if meta == Pairs then
     local n = list_length(v)
     if n == nil then return put_gap(cells, i) end
     local first = open(i, n, $PAIRS, 2 * n)
@@ -153,7 +159,7 @@ local LATE = [[
 
 local ENTRY = [[
 local function begin(row)
-  top, anchor.n, anchor.row = $count, $computed, row
+  top, level, anchor.n, anchor.row = $count, 0, $computed, row
   if has_index(row) then return materialize(row, env.names, $count, anchor) end
   return row
 end
@@ -180,8 +186,19 @@ return begin, read_named, read_positional, computed
 
 local KINDS = {
   ABSENT = C.CHUTE_CELL_ABSENT, NUMBER = C.CHUTE_CELL_NUMBER, STRING = C.CHUTE_CELL_STRING,
-  LIST = C.CHUTE_CELL_LIST, PAIRS = C.CHUTE_CELL_PAIRS,
+  LIST = C.CHUTE_CELL_LIST, PAIRS = C.CHUTE_CELL_PAIRS, TYPED = C.CHUTE_CELL_TYPED,
 }
+
+-- How values of a kind of type are read: as its only child, as a list, …; others one by one.
+local FORMS = {}
+for form, kinds in pairs {
+  child = { "NULLABLE", "LOW_CARDINALITY", "SIMPLE_AGGREGATE_FUNCTION" },
+  list = { "ARRAY", "QBIT", "RING", "LINE_STRING", "MULTI_LINE_STRING", "POLYGON", "MULTI_POLYGON" },
+  map = { "MAP" }, tuple = { "TUPLE", "POINT" }, nested = { "NESTED" },
+  any = { "VARIANT", "GEOMETRY", "DYNAMIC" }, json = { "JSON" },
+} do
+  for _, kind in ipairs(kinds) do FORMS[C["CHUTE_TYPE_" .. kind]] = form end
+end
 
 local function expand(template, words)
   return (template:gsub("%$([%a_]+%d?)", function(word)
@@ -207,17 +224,31 @@ end
 
 --- The expression that reads a value of `ctype`: `put`, or a reader generated for it.
 function Generator:reader(ctype)
-  local kind = C.chute_type_kind(ctype)
-  if kind == C.CHUTE_TYPE_NULLABLE or kind == C.CHUTE_TYPE_LOW_CARDINALITY then
+  local form = FORMS[C.chute_type_kind(ctype)]
+  if form == "child" then
     return self:reader(C.chute_type_child(ctype, 0))
-  elseif kind == C.CHUTE_TYPE_ARRAY then
+  elseif form == "list" then
     return self:composite(LIST, ctype)
-  elseif kind == C.CHUTE_TYPE_MAP then
+  elseif form == "map" then
     return self:composite(MAP, ctype)
-  elseif kind == C.CHUTE_TYPE_TUPLE then
+  elseif form == "tuple" then
     return self:composite(TUPLE, ctype)
+  elseif form == "nested" then
+    return self:define(LIST, ctype, { child1 = self:composite(TUPLE, ctype) })
+  elseif form == "json" then
+    return self:json(ctype)
+  elseif form == "any" then
+    self.has_any = true
+    return "read_any"
   end
   return "put"
+end
+
+function Generator:json(ctype)
+  local readers, paths = self:children(ctype)
+  local node = any_reader.node(paths, readers)
+  self.has_any = true
+  return node and self:define(any_reader.JSON, ctype, { node = node }) or "read_any"
 end
 
 function Generator:children(ctype)
@@ -254,15 +285,29 @@ local function quote_list(names)
   return "{" .. table.concat(quoted, ", ") .. "}"
 end
 
+--- Adds the reader of a type; the expression for it.
+function Generator:define(template, ctype, words)
+  self.readers = self.readers + 1
+  words.id, words.type = self.readers, type_text(ctype):gsub("%c", " ")
+  self:add(template, words)
+  return ("R[%d]"):format(words.id)
+end
+
 function Generator:composite(template, ctype)
   local children, names = self:children(ctype)
-  self.readers = self.readers + 1
-  local id = self.readers
-  local words = { id = id, type = type_text(ctype):gsub("%c", " "), count = #children,
-    child1 = children[1], child2 = children[2], names = quote_list(names) }
+  local words = { count = #children, child1 = children[1], child2 = children[2],
+    names = quote_list(names) }
   words.named, words.positional = tuple_words(children, names)
-  self:add(template, words)
-  return ("R[%d]"):format(id)
+  return self:define(template, ctype, words)
+end
+
+local function new_generator() return setmetatable({ source = {}, readers = 0 }, Generator) end
+
+--- The source of a reader by itself, and the expression for it.
+local function generate_typed(ctype)
+  local generator = new_generator()
+  local expression = generator:reader(ctype)
+  return table.concat(generator.source, "\n"), expression
 end
 
 --- Functions that read up to GROUP nested columns each; the calls of them.
@@ -343,9 +388,11 @@ end
 -- computed(row) -> nothing, or what a `value` function threw and its column's index.
 function M.generate(cells, columns)
   local env = new_env(cells, columns, #columns)
-  local generator = setmetatable({ source = {}, readers = 0 }, Generator)
+  local generator = new_generator()
+  any_reader.bind(env, generate_typed)
   generator:add(HEAD, { count = #columns })
   local nested, computed = split(generator, columns, env)
+  if generator.has_any then table.insert(generator.source, 2, expand(any_reader.TEMPLATE, {})) end
   generator:add(SCALARS, { form = "named", count = #columns })
   generator:add(SCALARS, { form = "positional", count = #columns })
   generator:add(ENTRY, {

@@ -13,7 +13,7 @@ Schema.__index = Schema
 local UNITS = { s = 0, ms = 3, us = 6, ns = 9 }
 local KEYS = { table = "string", columns = "table", format = "string", timezone = "string",
   strict = "boolean", watch = "table", map = "function" }
-local COLUMN_KEYS = { default = true, from = true, unit = true, value = true }
+local COLUMN_KEYS = { default = true, from = true, json = true, unit = true, value = true }
 local SCRATCH_CEILING = 256 * 1024 * 1024
 local raw = errors.raw
 
@@ -44,6 +44,9 @@ local function check_column(index, spec)
   if spec.unit ~= nil and not UNITS[spec.unit] then
     fail("column '%s': unit %q is none of s, ms, us, ns", name, tostring(spec.unit))
   end
+  if spec.json ~= nil and spec.json ~= "text" and spec.json ~= "paths" then
+    fail("column '%s': json %q is neither text nor paths", name, tostring(spec.json))
+  end
   if spec.from ~= nil and type(spec.from) ~= "string" then
     fail("column '%s': from must be the name of a key", name)
   end
@@ -69,7 +72,8 @@ local function find_format(name)
   name = name or "RowBinaryWithNamesAndTypes"
   local format = C.chute_format_find(name, #name)
   if format < 0 then
-    fail("format %q is none of RowBinary, RowBinaryWithNames, RowBinaryWithNamesAndTypes", name)
+    fail("format %q is none of RowBinary, RowBinaryWithNames, RowBinaryWithNamesAndTypes, "
+      .. "RowBinaryWithDefaults", name)
   end
   return format, name
 end
@@ -78,15 +82,38 @@ local function take() fail("%s", ffi.string(raw[0].message)) end
 
 -- ---- compiling ------------------------------------------------------------------------------
 
+-- Dynamic may hold a time as well: what chute.typed makes one.
 local TIMES = { [C.CHUTE_TYPE_DATE] = true, [C.CHUTE_TYPE_DATE32] = true,
-  [C.CHUTE_TYPE_DATETIME] = true, [C.CHUTE_TYPE_DATETIME64] = true }
+  [C.CHUTE_TYPE_DATETIME] = true, [C.CHUTE_TYPE_DATETIME64] = true, [C.CHUTE_TYPE_TIME] = true,
+  [C.CHUTE_TYPE_TIME64] = true, [C.CHUTE_TYPE_DYNAMIC] = true, [C.CHUTE_TYPE_JSON] = true }
 
-local function holds_time(ctype)
-  if TIMES[C.chute_type_kind(ctype)] then return true end
+local function holds(kinds, ctype)
+  if kinds[C.chute_type_kind(ctype)] then return true end
   for child = 0, tonumber(C.chute_type_count(ctype)) - 1 do
-    if holds_time(C.chute_type_child(ctype, child)) then return true end
+    if holds(kinds, C.chute_type_child(ctype, child)) then return true end
   end
   return false
+end
+
+local JSON = { [C.CHUTE_TYPE_JSON] = true }
+
+--- Settles how JSON goes: every JSON in one INSERT is read in one way.
+local function settle_json(self, columns)
+  local settled, first
+  for index, spec in ipairs(columns) do
+    if holds(JSON, self.fields[index].ctype) then
+      local way = spec.json or "text"
+      if settled and settled ~= way then
+        fail("column '%s': JSON goes as %s here and as %s in column '%s': one INSERT has one way",
+          spec[1], way, settled, first)
+      end
+      settled, first = way, spec[1]
+    elseif spec.json then
+      fail("column '%s': json is for JSON, not for %s", spec[1], spec[2])
+    end
+  end
+  self.json_text = settled == "text"
+  C.chute_schema_set_json_text(self.ptr, self.json_text)
 end
 
 local function add_columns(self, columns)
@@ -97,7 +124,7 @@ local function add_columns(self, columns)
     end
     self.fields[index] = { name = name, key = spec.from or name, index = index - 1,
       value = spec.value, ctype = C.chute_schema_type(self.ptr, index - 1) }
-    if spec.unit and not holds_time(self.fields[index].ctype) then
+    if spec.unit and not holds(TIMES, self.fields[index].ctype) then
       fail("column '%s': unit is for dates and times, not for %s", name, ctype)
     end
   end
@@ -144,6 +171,7 @@ local function compile(def)
     names = {}, table = def.table, format = format_name, strict = def.strict == true,
     map = def.map, policy = policy.read(def, fail) }, Schema)
   add_columns(self, def.columns)
+  settle_json(self, def.columns)
   set_defaults(self, def.columns)
   if C.chute_schema_compile(self.ptr, raw) < 0 then take() end
   describe_columns(self)

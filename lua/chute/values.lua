@@ -17,6 +17,15 @@ function M.pairs(list)
   return setmetatable(list, M.Pairs)
 end
 
+M.List = {}
+
+--- A list that is one even where nothing is in it: in JSON, {} is an object. Marks and returns the
+-- table.
+function M.list(list)
+  if type(list) ~= "table" then error("chute.list takes a table", 2) end
+  return setmetatable(list, M.List)
+end
+
 M.Typed = {}
 M.Typed.__tostring = function(self) return ("%s as %s"):format(tostring(self.value), self.type) end
 
