@@ -36,6 +36,7 @@ int chute_batch_renew(chute_batch *batch) {
     batch->body_len = 0;
     batch->rows = batch->bytes = 0;
     batch->attempts = 0;
+    batch->aside = false;
     batch->error.kind = CHUTE_OK;
     batch->next = NULL;
     chute_buffer_reset(batch->buffer);

@@ -7,6 +7,8 @@
 #include "buffer.h"
 #include "insert.h"
 
+#include <stdbool.h>
+
 enum { CHUTE_TOKEN_LEN = 36 };
 
 typedef struct chute_batch chute_batch;
@@ -26,7 +28,11 @@ struct chute_batch {
     /* Called once by a thread of the pool when the outcome is known: takes the batch back. Must
      * not block on anything that waits for the pool. */
     void (*done)(chute_batch *batch);
+    /* Called by the I/O thread when an attempt failed and another will be made: `error` stands
+     * until then. May be NULL. */
+    void (*retried)(chute_batch *batch);
     void *owner;
+    bool aside; /* the owner's: it does not count among those that the pool has */
 };
 
 /* A batch around an empty `buffer` (taken), with a fresh token. NULL: out of memory or
@@ -49,6 +55,9 @@ void chute_pool_submit(chute_pool *pool, chute_batch *batch);
 /* How many batches the pool can have under way at a time, compressing and sending: more than that
  * only wait. (pool.c) */
 uint32_t chute_pool_window(const chute_pool *pool);
+
+/* Wakes the I/O thread, which then looks at all that waits. (pool.c) */
+void chute_pool_wake(chute_pool *pool);
 
 /* One more reference to a pool; chute_pool_close gives it back. (pool.c) */
 chute_pool *chute_pool_keep(chute_pool *pool);

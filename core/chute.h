@@ -309,6 +309,14 @@ typedef struct chute_pair {
     const char *value;
 } chute_pair;
 
+/* Which host serves next. */
+enum {
+    CHUTE_HOSTS_ROUND_ROBIN = 0,
+    CHUTE_HOSTS_RANDOM,
+    CHUTE_HOSTS_IN_ORDER, /* the first that lives */
+    CHUTE_HOSTS_LEAST_BUSY
+};
+
 /* What a pool is opened with. Texts are NUL-ended and copied; NULL where not given. A zero
  * number asks for the default named beside it. */
 typedef struct chute_pool_config {
@@ -321,6 +329,9 @@ typedef struct chute_pool_config {
     uint32_t compressors; /* compressor threads, default 1 */
     uint32_t connect_ms;  /* time to connect, default 5000 */
     uint32_t timeout_ms;  /* time for a whole request, default 300000 */
+    uint32_t strategy;    /* CHUTE_HOSTS_… */
+    const char *const *urls; /* several hosts, in place of url */
+    size_t urls_count;
 } chute_pool_config;
 
 typedef struct chute_pool chute_pool;
@@ -332,6 +343,31 @@ chute_pool *chute_pool_open(const chute_pool_config *config, chute_error *err);
 /* Gives the caller's reference back. With the last one requests under way are cancelled (their
  * owners are told), connections closed and threads joined. */
 void chute_pool_close(chute_pool *pool);
+
+/* Why an attempt to deliver a batch was not the last one. */
+enum {
+    CHUTE_RETRY_NETWORK = 0, /* not reached, or broken off */
+    CHUTE_RETRY_TIMEOUT,
+    CHUTE_RETRY_BUSY, /* told to come later: 429, 503, too many of something */
+    CHUTE_RETRY_SERVER,
+    CHUTE_RETRY_REASONS
+};
+
+typedef struct chute_pool_stats {
+    uint64_t retries[4]; /* by CHUTE_RETRY_… */
+    uint32_t hosts, hosts_up;
+} chute_pool_stats;
+void chute_pool_stats_read(chute_pool *pool, chute_pool_stats *out);
+
+/* What is known of a host, by its place in the list. */
+typedef struct chute_host_stats {
+    char place[256]; /* "host:port", NUL-ended */
+    uint64_t sent;   /* attempts begun */
+    uint64_t failed; /* those that broke, timed out or met a gateway's refusal */
+    uint32_t in_flight;
+    uint32_t up; /* 0: ejected */
+} chute_host_stats;
+int chute_pool_host_stats(chute_pool *pool, uint32_t host, chute_host_stats *out); /* 0, or -3 */
 
 /* A statement to send. Everything is borrowed for the call and copied. */
 typedef struct chute_query {
@@ -417,6 +453,10 @@ typedef struct chute_stream_config {
     int32_t compression;  /* CHUTE_COMPRESS_… */
     int32_t level;
     uint32_t sql_in_body; /* 1: the statement at the head of the body, not in the URL */
+    uint32_t attempts;    /* to send a batch, 0: no limit */
+    uint32_t deadline_ms; /* from a batch's first attempt, 0: none */
+    uint32_t base_ms;     /* of the time between attempts, default 100: it doubles */
+    uint32_t max_ms;      /* of the same, default 30000 */
 } chute_stream_config;
 
 /* Counters of a stream, taken under its lock: offered = accepted + rejected + filtered +
@@ -440,6 +480,7 @@ typedef struct chute_stream_stats {
     uint64_t pending_bytes;     /* of sealed batches in flight and parked */
     uint64_t bytes_raw;         /* of acknowledged batches, before compression */
     uint64_t bytes_sent;        /* of acknowledged batches, as they went */
+    uint64_t retries;           /* attempts that failed and were to be repeated */
 } chute_stream_stats;
 
 typedef struct chute_stream chute_stream;
@@ -472,11 +513,28 @@ int chute_stream_wait(chute_stream *stream, int for_room, uint32_t timeout_ms);
 
 void chute_stream_stats_read(chute_stream *stream, chute_stream_stats *out);
 
-/* The error of the batch that failed last, and how many have: 0 where none has. */
+/* The error of the attempt that failed last, and how many have: 0 where none has. */
 uint64_t chute_stream_last_error(chute_stream *stream, chute_error *err);
 
 /* Refuses further rows and hands the open batch to the pool. Idempotent; wait afterwards. */
 void chute_stream_shut(chute_stream *stream);
+
+/* A batch that is kept because it could not be delivered, by its place from 0 on, the oldest first:
+ * 1, or 0: there is none. */
+typedef struct chute_parked {
+    uint64_t rows, bytes; /* bytes: before compression */
+    uint32_t attempts, reserved;
+    char token[40]; /* its deduplication token, NUL-ended */
+    chute_error error;
+} chute_parked;
+int chute_stream_parked(chute_stream *stream, uint64_t which, chute_parked *out);
+
+/* Sends all parked batches once more, with their tokens. Returns how many; 0 of a closed stream. */
+uint64_t chute_stream_retry_parked(chute_stream *stream);
+
+/* Ends the batches that wait for another attempt, and lets none begin: they are parked with the
+ * error of their last. */
+void chute_stream_give_up(chute_stream *stream);
 
 /* Frees it (taken; NULL is fine). Batches still in flight go on to their end without it. */
 void chute_stream_free(chute_stream *stream);

@@ -73,10 +73,11 @@ static const int16_t before_writing[] = {
     60,  62,  63,  69,  70,  72,  73,  78,  81,  89,  115, 117, 130, 131, 164, 192, 193, 194,
     195, 201, 202, 216, 271, 354, 372, 373, 441, 456, 457, 497, 516, 561, 617, 691};
 
-/* 252 is too many parts, which merges mend, and too many partitions in one block, which nothing
- * does; 164 is a table that is read-only for now, and a user who may only read. */
+/* 252 is too many parts ("in all partitions in total", too), which merges mend, and too many
+ * partitions in one block, which nothing does; 164 is a table that is read-only for now, and a user
+ * who may only read. */
 static bool is_lasting(int32_t code, struct span text) {
-    if (code == 252) return find(text, "partitions") != SIZE_MAX;
+    if (code == 252) return find(text, "partitions for single INSERT") != SIZE_MAX;
     return code == 164 &&
            (find(text, "Cannot execute") != SIZE_MAX || find(text, "Cannot modify") != SIZE_MAX);
 }

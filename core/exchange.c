@@ -9,13 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 enum {
     INSERT_ANSWER_MAX = 1 << 20,
     QUERY_ANSWER_MAX = 1 << 30,
     UPLOAD_BUFFER = 256 * 1024,
+    RETRY_AFTER_MAX_S = 3600,
     CONNECTION_AGE_S = 300 /* then names are resolved again, and load finds its new place */
 };
+
+static bool is_ping(const chute_request *request) {
+    return request->kind == CHUTE_REQUEST_PING || request->kind == CHUTE_REQUEST_PROBE;
+}
 
 /* ---- what libcurl calls ------------------------------------------------------------------- */
 
@@ -60,7 +66,7 @@ static int before_sending(void *arg, char *ip, char *local_ip, int port, int loc
     chute_exchange *x = arg;
     (void)ip, (void)local_ip, (void)port, (void)local_port;
     x->attempts++;
-    bool again = x->attempts > 1 && x->request->kind != CHUTE_REQUEST_PING;
+    bool again = x->attempts > 1 && !is_ping(x->request);
     return again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
@@ -88,6 +94,16 @@ static void take_keep_alive(chute_exchange *x, const char *value, size_t len) {
     x->keep_alive_s = seconds > 0 ? (uint32_t)seconds : 1;
 }
 
+/* Seconds, or a date. */
+static uint32_t retry_after_ms(const char *value, size_t len) {
+    char date[64];
+    if (len && value[0] >= '0' && value[0] <= '9') return (uint32_t)number_in(value, len) * 1000;
+    copy_value(date, sizeof date, value, len);
+    time_t at = curl_getdate(date, NULL), now = time(NULL);
+    return at > now ? (uint32_t)(at - now < RETRY_AFTER_MAX_S ? at - now : RETRY_AFTER_MAX_S) * 1000
+                    : 0;
+}
+
 static bool is_named(const char *name, size_t len, const char *wanted) {
     return len == strlen(wanted) && strncasecmp(name, wanted, len) == 0;
 }
@@ -98,6 +114,7 @@ static void take_header(chute_exchange *x, const char *name, size_t name_len, co
     chute_outcome *out = &x->request->outcome;
     if (x->request->flow.begun) return; /* of a trailer: the caller may be reading */
     if (is_named(name, name_len, "Keep-Alive")) take_keep_alive(x, value, len);
+    if (is_named(name, name_len, "Retry-After")) out->retry_after_ms = retry_after_ms(value, len);
     if (name_len < sizeof prefix || strncasecmp(name, prefix, sizeof prefix - 1) != 0) return;
     name += sizeof prefix - 1;
     name_len -= sizeof prefix - 1;
@@ -168,11 +185,9 @@ static void set_up(chute_exchange *x, const struct chute_transport_config *confi
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, x);
 }
 
-chute_exchange *chute_exchange_new(const chute_host *host,
-                                   const struct chute_transport_config *config) {
+chute_exchange *chute_exchange_new(const struct chute_transport_config *config) {
     chute_exchange *x = calloc(1, sizeof *x);
     if (!x) return NULL;
-    x->host = host;
     x->timeout_ms = config->timeout_ms;
     x->easy = curl_easy_init();
     if (!x->easy) {
@@ -234,7 +249,7 @@ static bool write_url(chute_exchange *x) {
     const chute_url *to = &x->host->url;
     chute_text_reset(url);
     add_server(url, to);
-    if (request->kind == CHUTE_REQUEST_PING) {
+    if (is_ping(request)) {
         add_ping(url);
         return !url->failed;
     }
@@ -315,7 +330,7 @@ static void set_options(chute_exchange *x, uint32_t max_idle_s) {
     set_times(x, timeout_ms);
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)max_idle_s);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, max_idle_s == 0 ? 1L : 0L);
-    if (request->kind == CHUTE_REQUEST_PING) {
+    if (is_ping(request)) {
         curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     } else {
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -327,6 +342,7 @@ int chute_exchange_prepare(chute_exchange *x, chute_request *request, uint32_t m
                            chute_error *err) {
     char id[CHUTE_UUID_TEXT];
     x->request = request;
+    x->host = request->host;
     x->attempts = 0;
     x->problem[0] = '\0';
     forget_headers(x);
@@ -403,5 +419,5 @@ void chute_exchange_judge(chute_exchange *x, CURLcode result) {
     int kind = status ? chute_exception_find(&answer, &request->error) : CHUTE_E_NETWORK;
     pthread_mutex_unlock(&request->lock);
     if (result != CURLE_OK && kind != CHUTE_E_SERVER) fail_transfer(x, result);
-    if (kind == 0 && request->kind == CHUTE_REQUEST_PING) judge_ping(&answer, &request->error);
+    if (kind == 0 && is_ping(request)) judge_ping(&answer, &request->error);
 }

@@ -11,8 +11,8 @@ typedef struct chute_exchange chute_exchange;
 struct chute_exchange {
     chute_exchange *next; /* in the transport's list of spares */
     CURL *easy;
-    const chute_host *host;
     chute_request *request; /* borrowed; NULL in a spare */
+    const chute_host *host; /* the request's */
     uint32_t timeout_ms;
 
     chute_text url;
@@ -32,8 +32,7 @@ struct chute_exchange {
 };
 
 /* NULL: no memory. `config` times are in force for all requests that bring none. */
-chute_exchange *chute_exchange_new(const chute_host *host,
-                                   const struct chute_transport_config *config);
+chute_exchange *chute_exchange_new(const struct chute_transport_config *config);
 void chute_exchange_free(chute_exchange *exchange); /* taken */
 
 /* Makes the handle ready to send the request. `max_idle_s`: seconds after which an idle

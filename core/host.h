@@ -12,9 +12,22 @@ enum {
 
 typedef struct chute_host {
     chute_url url;
-    bool met;       /* the rest is known */
+
+    /* The I/O thread's alone. */
+    bool met;       /* version and knows are known */
+    bool lasting;   /* once and for all: it need not be asked */
     uint32_t knows; /* CHUTE_KNOWS_… */
     char version[32];
+    uint32_t keep_alive_s;              /* as the server last said, or 0 */
+    uint32_t failures;                  /* in a row */
+    uint64_t probe_at;                  /* monotonic ms, of an ejected host */
+    chute_request *contact, *probe;     /* under way, or NULL */
+    struct chute_request_queue waiting; /* inserts, for the answer to `contact` */
+
+    /* Written by the I/O thread, read by any. */
+    _Atomic bool ejected;
+    _Atomic uint32_t in_flight;
+    _Atomic uint64_t sent, failed; /* attempts begun, and those that the host itself failed */
 } chute_host;
 
 /* What to ask a server at first contact, and the format to ask for. NUL-ended, static. */

@@ -18,10 +18,10 @@ struct http {
     struct chute_transport_config config;
     CURLM *multi;
     chute_exchange *spares;
-    uint32_t max_idle_s;
 };
 
-static uint32_t idle_limit(uint32_t keep_alive_s) {
+static uint32_t idle_limit(const chute_host *host) {
+    uint32_t keep_alive_s = host->keep_alive_s ? host->keep_alive_s : KEEP_ALIVE_S;
     return keep_alive_s > MARGIN_S ? keep_alive_s - MARGIN_S : 0;
 }
 
@@ -29,7 +29,7 @@ static uint32_t idle_limit(uint32_t keep_alive_s) {
 
 static chute_exchange *take_exchange(struct http *http) {
     chute_exchange *x = http->spares;
-    if (!x) return chute_exchange_new(http->base.host, &http->config);
+    if (!x) return chute_exchange_new(&http->config);
     http->spares = x->next;
     return x;
 }
@@ -43,7 +43,7 @@ static void give_exchange(struct http *http, chute_exchange *x) {
 static void finish(struct http *http, chute_exchange *x, CURLcode result) {
     chute_request *request = x->request;
     chute_exchange_judge(x, result);
-    if (x->keep_alive_s) http->max_idle_s = idle_limit(x->keep_alive_s);
+    if (x->keep_alive_s) request->host->keep_alive_s = x->keep_alive_s;
     curl_multi_remove_handle(http->multi, x->easy);
     give_exchange(http, x);
     request->under_way = NULL;
@@ -55,7 +55,7 @@ static void finish(struct http *http, chute_exchange *x, CURLcode result) {
 static void start(chute_transport *transport, chute_request *request) {
     struct http *http = (struct http *)transport;
     chute_exchange *x = take_exchange(http);
-    int failed = x ? chute_exchange_prepare(x, request, http->max_idle_s, &request->error)
+    int failed = x ? chute_exchange_prepare(x, request, idle_limit(request->host), &request->error)
                    : chute_fail(&request->error, CHUTE_E_NOMEM, "no memory for a request");
     if (!failed && curl_multi_add_handle(http->multi, x->easy))
         failed = chute_fail(&request->error, CHUTE_E_SYSTEM, "libcurl refused a request");
@@ -122,8 +122,7 @@ static void close_http(chute_transport *transport) {
     free(http);
 }
 
-chute_transport *chute_http_open(chute_host *host, const struct chute_transport_config *config,
-                                 chute_error *err) {
+chute_transport *chute_http_open(const struct chute_transport_config *config, chute_error *err) {
     static const struct chute_transport_ops ops = {start,  poll_multi, wake,
                                                    cancel, resume,     close_http};
     int failed = chute_process_curl();
@@ -134,10 +133,8 @@ chute_transport *chute_http_open(chute_host *host, const struct chute_transport_
         return NULL;
     }
     http->base.ops = &ops;
-    http->base.host = host;
     http->base.at_once = config->size;
     http->config = *config;
-    http->max_idle_s = idle_limit(KEEP_ALIVE_S);
-    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)config->size);
+    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)config->size * config->hosts);
     return &http->base;
 }

@@ -105,6 +105,10 @@ chute_insert *chute_insert_new(const chute_schema *schema, const chute_stream_co
     atomic_init(&insert->refs, 1);
     insert->compression = config->compression;
     insert->level = config->level;
+    insert->retry = (chute_retry){.attempts = config->attempts,
+                                  .deadline_ms = config->deadline_ms,
+                                  .base_ms = config->base_ms,
+                                  .max_ms = config->max_ms};
     insert->sql_in_body = config->sql_in_body != 0;
     insert->format = chute_format_name(schema->format);
     if (set_target(insert, schema, config->table, err) == CHUTE_OK &&

@@ -4,6 +4,7 @@
 #define CHUTE_INSERT_H
 
 #include "chute.h"
+#include "retry.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,6 +18,8 @@ struct chute_insert {
     const char *format;   /* ClickHouse's name of the format, static */
     chute_pair *settings; /* names and values owned, NUL-ended */
     size_t settings_count;
+    chute_retry retry;
+    _Atomic bool given_up; /* no batch is to be sent once more */
 };
 
 typedef struct chute_insert chute_insert;

@@ -4,29 +4,13 @@
 #include "process.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = 4, SIZE_MAX_POOL = 1024, CONNECT_MS = 5000, TIMEOUT_MS = 300000 };
+enum { SIZE = 4, SIZE_MAX_POOL = 1024, CONNECT_MS = 5000, TIMEOUT_MS = 300000, HOSTS_MAX = 256 };
 
-/* ---- queues ------------------------------------------------------------------------------- */
-
-void chute_request_push(struct chute_request_queue *queue, chute_request *request) {
-    request->next = NULL;
-    if (queue->first)
-        queue->last->next = request;
-    else
-        queue->first = request;
-    queue->last = request;
-}
-
-chute_request *chute_request_pop(struct chute_request_queue *queue) {
-    chute_request *request = queue->first;
-    if (!request) return NULL;
-    queue->first = request->next;
-    request->next = NULL;
-    return request;
-}
+/* ---- waking ------------------------------------------------------------------------------- */
 
 /* Wakes the I/O thread. Under the pool's lock: the transport may be closed next. */
 static void wake_sender(chute_pool *pool) {
@@ -43,6 +27,7 @@ void chute_pool_ready(chute_pool *pool, chute_request *request) {
 }
 
 void chute_pool_wake(chute_pool *pool) {
+    if (pool->generation != chute_process_generation()) return;
     pthread_mutex_lock(&pool->lock);
     wake_sender(pool);
     pthread_mutex_unlock(&pool->lock);
@@ -62,7 +47,8 @@ static void release_hold(chute_pool *pool) {
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->packer_wake);
     pthread_cond_destroy(&pool->sender_wake);
-    chute_url_clear(&pool->host.url);
+    for (uint32_t i = 0; i < pool->hosts.count; i++) chute_url_clear(&pool->hosts.at[i].url);
+    free(pool->hosts.at);
     free(pool);
 }
 
@@ -156,15 +142,37 @@ static bool has_control(const char *text) {
     return false;
 }
 
-static int read_url(chute_pool *pool, const chute_pool_config *config, chute_error *err) {
-    chute_url *url = &pool->host.url;
-    if (!config->url) return chute_fail(err, CHUTE_E_ARG, "a pool needs a url");
-    if (chute_url_parse(config->url, url, err)) return CHUTE_E_ARG;
+static int read_url(chute_url *url, const char *text, const chute_pool_config *config,
+                    chute_error *err) {
+    if (chute_url_parse(text, url, err)) return CHUTE_E_ARG;
     if (!override(&url->user, config->user) || !override(&url->password, config->password) ||
         !override(&url->database, config->database))
         return chute_fail(err, CHUTE_E_NOMEM, "no memory for a pool");
     if (has_control(url->user) || has_control(url->password))
         return chute_fail(err, CHUTE_E_ARG, "a control character in the user or password");
+    return 0;
+}
+
+static bool is_http(const chute_host *host) {
+    return host->url.scheme != CHUTE_URL_CHDB && host->url.scheme != CHUTE_URL_FILE;
+}
+
+static int read_hosts(chute_pool *pool, const chute_pool_config *config, chute_error *err) {
+    struct chute_hosts *hosts = &pool->hosts;
+    const char *const *urls = config->urls_count ? config->urls : &config->url;
+    size_t count = config->urls_count ? config->urls_count : 1;
+    if (!urls[0]) return chute_fail(err, CHUTE_E_ARG, "a pool needs a url");
+    hosts->at = calloc(count, sizeof *hosts->at);
+    if (!hosts->at) return chute_fail(err, CHUTE_E_NOMEM, "no memory for a pool");
+    hosts->strategy = config->strategy;
+    while (hosts->count < count) {
+        chute_host *host = &hosts->at[hosts->count++];
+        int failed = read_url(&host->url, urls[hosts->count - 1], config, err);
+        if (failed) return failed;
+        if (count > 1 && !is_http(host))
+            return chute_fail(err, CHUTE_E_ARG, "%s cannot be one of several hosts",
+                              host->url.place);
+    }
     return 0;
 }
 
@@ -174,6 +182,10 @@ static int check_config(const chute_pool_config *config, chute_error *err) {
     if (config->compressors > CHUTE_COMPRESSORS_MAX)
         return chute_fail(err, CHUTE_E_ARG, "a pool has at most %d compressors",
                           CHUTE_COMPRESSORS_MAX);
+    if (config->urls_count > HOSTS_MAX)
+        return chute_fail(err, CHUTE_E_ARG, "a pool has at most %d hosts", HOSTS_MAX);
+    if (config->strategy > CHUTE_HOSTS_LEAST_BUSY)
+        return chute_fail(err, CHUTE_E_ARG, "no such strategy");
     return 0;
 }
 
@@ -184,20 +196,23 @@ static int open_transport(chute_pool *pool, const chute_pool_config *config, chu
         .connect_ms = config->connect_ms ? config->connect_ms : CONNECT_MS,
         .timeout_ms = config->timeout_ms ? config->timeout_ms : TIMEOUT_MS,
     };
-    int scheme = pool->host.url.scheme;
-    pool->transport = scheme == CHUTE_URL_CHDB   ? chute_chdb_open(&pool->host, &c, err)
-                      : scheme == CHUTE_URL_FILE ? chute_file_open(&pool->host, &c, err)
-                                                 : chute_http_open(&pool->host, &c, err);
+    chute_host *first = pool->hosts.at;
+    int scheme = first->url.scheme;
+    c.hosts = pool->hosts.count;
+    pool->transport = scheme == CHUTE_URL_CHDB   ? chute_chdb_open(first, &c, err)
+                      : scheme == CHUTE_URL_FILE ? chute_file_open(first, &c, err)
+                                                 : chute_http_open(&c, err);
     if (!pool->transport) return -1;
+    first->lasting = first->met;
     pool->takes_raw = pool->transport->takes_raw;
     pool->takes_apart = pool->transport->takes_apart;
     pool->no_queries = pool->transport->no_queries;
-    pool->asks = !pool->host.met;
     pool->at_once = pool->transport->at_once;
     return 0;
 }
 
 static chute_pool *make(void) {
+    pthread_condattr_t attr;
     chute_pool *pool = calloc(1, sizeof *pool);
     if (!pool) return NULL;
     pool->generation = chute_process_generation();
@@ -205,7 +220,10 @@ static chute_pool *make(void) {
     atomic_init(&pool->holds, 1);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->packer_wake, NULL);
-    pthread_cond_init(&pool->sender_wake, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->sender_wake, &attr);
+    pthread_condattr_destroy(&attr);
     return pool;
 }
 
@@ -216,7 +234,7 @@ chute_pool *chute_pool_open(const chute_pool_config *config, chute_error *err) {
         chute_fail(err, CHUTE_E_NOMEM, "no memory for a pool");
         return NULL;
     }
-    if (read_url(pool, config, err) || open_transport(pool, config, err)) {
+    if (read_hosts(pool, config, err) || open_transport(pool, config, err)) {
         release_hold(pool);
         return NULL;
     }
@@ -302,7 +320,7 @@ chute_request *chute_pool_query(chute_pool *pool, const chute_query *query, chut
     chute_request *request = chute_request_new(CHUTE_REQUEST_QUERY, query, err);
     if (!request) return NULL;
     if (request->insert || !pool->no_queries) return hand_over(pool, request);
-    chute_fail(err, CHUTE_E_ARG, "%s takes inserts only", pool->host.url.place);
+    chute_fail(err, CHUTE_E_ARG, "%s takes inserts only", pool->hosts.at[0].url.place);
     chute_request_release(request);
     chute_request_release(request);
     return NULL;
@@ -333,6 +351,27 @@ void chute_pool_submit(chute_pool *pool, chute_batch *batch) {
     pool->batches.last = batch;
     pthread_cond_signal(&pool->packer_wake);
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* ---- looking ------------------------------------------------------------------------------ */
+
+void chute_pool_stats_read(chute_pool *pool, chute_pool_stats *out) {
+    *out = (chute_pool_stats){.hosts = pool->hosts.count};
+    for (uint32_t i = 0; i < CHUTE_RETRY_REASONS; i++)
+        out->retries[i] = atomic_load(&pool->retries[i]);
+    for (uint32_t i = 0; i < pool->hosts.count; i++)
+        out->hosts_up += !atomic_load(&pool->hosts.at[i].ejected);
+}
+
+int chute_pool_host_stats(chute_pool *pool, uint32_t which, chute_host_stats *out) {
+    if (which >= pool->hosts.count) return CHUTE_E_ARG;
+    const chute_host *host = &pool->hosts.at[which];
+    *out = (chute_host_stats){.sent = atomic_load(&host->sent),
+                              .failed = atomic_load(&host->failed),
+                              .in_flight = atomic_load(&host->in_flight),
+                              .up = !atomic_load(&host->ejected)};
+    snprintf(out->place, sizeof out->place, "%s", host->url.place);
+    return 0;
 }
 
 void chute_request_free(chute_request *request) {

@@ -8,6 +8,7 @@
 #ifndef CHUTE_POOL_H
 #define CHUTE_POOL_H
 
+#include "hosts.h"
 #include "transport.h"
 
 #include <pthread.h>
@@ -15,10 +16,7 @@
 enum { CHUTE_COMPRESSORS_MAX = 64 };
 enum { CHUTE_READY_QUERIES, CHUTE_READY_INSERTS };
 
-/* Requests or batches in order of arrival. */
-struct chute_request_queue {
-    chute_request *first, *last;
-};
+/* Batches in order of arrival. */
 struct chute_batch_queue {
     chute_batch *first, *last;
 };
@@ -28,9 +26,8 @@ struct chute_pool {
     _Atomic uint32_t holds;   /* on the memory */
     _Atomic uint32_t running; /* threads that have not come to their end */
     uint32_t generation;      /* of the process */
-    chute_host host;
+    struct chute_hosts hosts;
     bool takes_raw, takes_apart, no_queries; /* as the transport says */
-    bool asks;                               /* the host has to be asked what it knows */
     uint32_t at_once;                        /* requests under way together */
     _Atomic bool closing;
 
@@ -46,7 +43,8 @@ struct chute_pool {
     /* The I/O thread's alone. */
     chute_request *active; /* under way */
     uint32_t active_count;
-    chute_request *contact; /* under way; inserts wait for its answer */
+    chute_request *resting; /* failed, for another attempt: the next due first */
+    _Atomic uint64_t retries[CHUTE_RETRY_REASONS]; /* attempts that were not the last, by reason */
 
     uint32_t compressors; /* threads that run */
     bool has_sender;
@@ -60,16 +58,10 @@ void *chute_sender_run(void *pool);
 /* Puts a packed request in line for sending and wakes the I/O thread. */
 void chute_pool_ready(chute_pool *pool, chute_request *request);
 
-/* Wakes the I/O thread. */
-void chute_pool_wake(chute_pool *pool);
-
 /* Ends a request (the pool's reference goes) with a copy of `err`, or as it stands: NULL. */
 void chute_pool_end(chute_request *request, const chute_error *err);
 
 /* The last act of a thread: whoever is the last tells the owners of all that is left. */
 void chute_pool_thread_ends(chute_pool *pool);
-
-void chute_request_push(struct chute_request_queue *queue, chute_request *request);
-chute_request *chute_request_pop(struct chute_request_queue *queue); /* NULL: it is empty */
 
 #endif

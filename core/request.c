@@ -164,7 +164,35 @@ chute_request *chute_request_of_batch(chute_batch *batch, chute_error *err) {
     return request;
 }
 
+/* ---- queues ------------------------------------------------------------------------------- */
+
+void chute_request_push(struct chute_request_queue *queue, chute_request *request) {
+    request->next = NULL;
+    if (queue->first)
+        queue->last->next = request;
+    else
+        queue->first = request;
+    queue->last = request;
+}
+
+chute_request *chute_request_pop(struct chute_request_queue *queue) {
+    chute_request *request = queue->first;
+    if (!request) return NULL;
+    queue->first = request->next;
+    request->next = NULL;
+    return request;
+}
+
 /* ---- ending ------------------------------------------------------------------------------- */
+
+void chute_request_again(chute_request *request) {
+    chute_outcome *outcome = &request->outcome;
+    if (request->error.flags & CHUTE_UNCERTAIN) request->doubt = true;
+    chute_text_clear(&outcome->body);
+    memset(outcome, 0, sizeof *outcome);
+    memset(&request->error, 0, sizeof request->error);
+    request->error.column = -1;
+}
 
 static void give_batch_back(chute_request *request) {
     chute_batch *batch = request->batch;
@@ -179,6 +207,7 @@ static void give_batch_back(chute_request *request) {
 }
 
 void chute_request_finish(chute_request *request) {
+    if (request->error.kind && request->doubt) request->error.flags |= CHUTE_UNCERTAIN;
     give_batch_back(request);
     free(request->packed);
     free(request->owned);

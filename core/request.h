@@ -8,6 +8,7 @@
 #include "batch.h"
 #include "chute.h"
 #include "flow.h"
+#include "retry.h"
 #include "text.h"
 
 #include <pthread.h>
@@ -17,8 +18,9 @@
 enum {
     CHUTE_REQUEST_QUERY,
     CHUTE_REQUEST_PING,
-    CHUTE_REQUEST_BATCH,  /* of a stream: the outcome goes to batch->done */
-    CHUTE_REQUEST_CONTACT /* the pool's own, to learn what a host knows */
+    CHUTE_REQUEST_BATCH,   /* of a stream: the outcome goes to batch->done */
+    CHUTE_REQUEST_CONTACT, /* the pool's own, to learn what a host knows */
+    CHUTE_REQUEST_PROBE    /* the pool's own, to learn whether an ejected host lives */
 };
 
 enum {
@@ -34,7 +36,15 @@ typedef struct chute_outcome {
     char query_id[128];
     char format[64];
     char timezone[64];
+    uint32_t retry_after_ms; /* what the server asked to wait, or 0 */
 } chute_outcome;
+
+/* Requests in order of arrival. */
+struct chute_request_queue {
+    chute_request *first, *last;
+};
+void chute_request_push(struct chute_request_queue *queue, chute_request *request);
+chute_request *chute_request_pop(struct chute_request_queue *queue); /* NULL: it is empty */
 
 struct chute_request {
     chute_request *next; /* in a queue of the pool */
@@ -66,6 +76,12 @@ struct chute_request {
     chute_error error; /* kind 0 after a success */
     void *under_way;   /* the transport's */
 
+    /* The attempts, the I/O thread's alone. */
+    struct chute_host *host; /* of the last one, or NULL */
+    struct chute_tries tries;
+    uint64_t due_ms; /* when the next is to begin */
+    bool doubt;      /* one that failed may have been done nevertheless */
+
     uint32_t generation; /* of the process, when it was made */
     _Atomic bool cancelled;
     pthread_mutex_t lock;
@@ -78,6 +94,9 @@ struct chute_request {
 chute_request *chute_request_new(int kind, const chute_query *query, chute_error *err);
 /* Takes the batch (not on failure). One reference: the pool's. */
 chute_request *chute_request_of_batch(chute_batch *batch, chute_error *err);
+
+/* Forgets the outcome of an attempt, for another; whether it was uncertain is kept. */
+void chute_request_again(chute_request *request);
 
 /* Tells whoever waits that the outcome stands, and gives the batch back to its owner. The
  * caller's reference stays. */

@@ -2,6 +2,7 @@
  * decides what their outcome means. */
 #include "pool.h"
 
+#include "clock.h"
 #include "error.h"
 
 #include <string.h>
@@ -14,6 +15,8 @@ static void push_active(chute_pool *pool, chute_request *request) {
     request->next = pool->active;
     pool->active = request;
     pool->active_count++;
+    atomic_fetch_add(&request->host->in_flight, 1);
+    atomic_fetch_add(&request->host->sent, 1);
 }
 
 static void drop_active(chute_pool *pool, chute_request *request) {
@@ -22,48 +25,181 @@ static void drop_active(chute_pool *pool, chute_request *request) {
     *at = request->next;
     request->next = NULL;
     pool->active_count--;
+    atomic_fetch_sub(&request->host->in_flight, 1);
+}
+
+static void begin(chute_pool *pool, chute_request *request) {
+    push_active(pool, request);
+    if (request->tries.attempts++ == 0) request->tries.first_ms = chute_clock_ms();
+    if (request->batch) request->batch->attempts++;
+    pool->transport->ops->start(pool->transport, request);
+}
+
+/* Puts requests, in their order, before all that are ready, and empties the queue. */
+static void put_first(chute_pool *pool, struct chute_request_queue *queue, unsigned which) {
+    struct chute_request_queue *ready = &pool->ready[which];
+    if (!queue->first) return;
+    pthread_mutex_lock(&pool->lock);
+    queue->last->next = ready->first;
+    if (!ready->first) ready->last = queue->last;
+    ready->first = queue->first;
+    pthread_mutex_unlock(&pool->lock);
+    *queue = (struct chute_request_queue){0};
+}
+
+/* ---- other attempts ----------------------------------------------------------------------- */
+
+static int reason_of(const chute_error *err) {
+    if (err->kind == CHUTE_E_NETWORK) return CHUTE_RETRY_NETWORK;
+    if (err->kind == CHUTE_E_TIMEOUT) return CHUTE_RETRY_TIMEOUT;
+    bool busy = err->status == 429 || err->status == 503 || err->code == 202 || err->code == 252;
+    return busy ? CHUTE_RETRY_BUSY : CHUTE_RETRY_SERVER;
+}
+
+/* Keeps a request until it is due. */
+static void rest(chute_pool *pool, chute_request *request) {
+    chute_request **at = &pool->resting;
+    while (*at && (*at)->due_ms <= request->due_ms) at = &(*at)->next;
+    request->next = *at;
+    *at = request;
+}
+
+static bool can_retry(const chute_pool *pool, const chute_request *request) {
+    const chute_batch *batch = request->batch;
+    return batch && !pool->closing && !batch->insert->given_up &&
+           request->error.flags & CHUTE_RETRYABLE;
+}
+
+static bool retry_batch(chute_pool *pool, chute_request *request) {
+    chute_batch *batch = request->batch;
+    if (!can_retry(pool, request) ||
+        !chute_retry_next(&batch->insert->retry, &request->tries, chute_clock_ms(),
+                          request->outcome.retry_after_ms, &request->due_ms))
+        return false;
+    atomic_fetch_add(&pool->retries[reason_of(&request->error)], 1);
+    batch->error = request->error;
+    if (batch->retried) batch->retried(batch);
+    chute_request_again(request);
+    rest(pool, request);
+    return true;
+}
+
+/* What is no batch has its caller's patience alone: it goes to each host once, as long as none of
+ * it can have been done. */
+static bool try_elsewhere(chute_pool *pool, chute_request *request) {
+    const chute_error *err = &request->error;
+    bool unsent = (err->kind == CHUTE_E_NETWORK || err->kind == CHUTE_E_TIMEOUT) &&
+                  err->flags == CHUTE_RETRYABLE;
+    if (!unsent || request->batch || pool->closing || request->cancelled ||
+        request->tries.attempts >= pool->hosts.count)
+        return false;
+    struct chute_request_queue queue = {request, request};
+    chute_request_again(request);
+    put_first(pool, &queue, request->insert ? CHUTE_READY_INSERTS : CHUTE_READY_QUERIES);
+    return true;
+}
+
+static void fail_attempt(chute_pool *pool, chute_request *request) {
+    if (!retry_batch(pool, request) && !try_elsewhere(pool, request)) chute_pool_end(request, NULL);
+}
+
+/* The resting requests that are due are ready again, in order; those whose owner gave up end with
+ * the error of their last attempt. */
+static void wake_due(chute_pool *pool) {
+    struct chute_request_queue due = {0};
+    uint64_t now = pool->resting ? chute_clock_ms() : 0;
+    for (chute_request **at = &pool->resting, *request; (request = *at);) {
+        bool given_up = request->batch->insert->given_up;
+        if (!given_up && request->due_ms > now) {
+            at = &request->next;
+            continue;
+        }
+        *at = request->next;
+        request->next = NULL;
+        if (given_up)
+            chute_pool_end(request, &request->batch->error);
+        else
+            chute_request_push(&due, request);
+    }
+    put_first(pool, &due, CHUTE_READY_INSERTS);
 }
 
 /* ---- first contact ------------------------------------------------------------------------ */
 
-static void begin(chute_pool *pool, chute_request *request);
+static chute_request *own_request(chute_pool *pool, chute_host *host, int kind,
+                                  const chute_query *query, chute_error *err) {
+    chute_request *request = chute_request_new(kind, query, err);
+    if (!request) return NULL;
+    request->pool = pool;
+    request->host = host;
+    return request;
+}
 
 /* None of the inserts that wait for the host was sent: their errors are certain. Those that come
  * from now on have a contact of their own. */
-static void refuse_inserts(chute_pool *pool, const chute_error *cause) {
-    chute_error err = *cause;
+static void refuse_waiting(chute_pool *pool, chute_host *host, const chute_error *cause) {
+    struct chute_request_queue waiting = host->waiting;
     chute_request *request;
-    err.flags &= ~(uint32_t)CHUTE_UNCERTAIN;
-    pthread_mutex_lock(&pool->lock);
-    struct chute_request_queue waiting = pool->ready[CHUTE_READY_INSERTS];
-    pool->ready[CHUTE_READY_INSERTS] = (struct chute_request_queue){0};
-    pthread_mutex_unlock(&pool->lock);
-    while ((request = chute_request_pop(&waiting))) chute_pool_end(request, &err);
+    host->waiting = (struct chute_request_queue){0};
+    while ((request = chute_request_pop(&waiting))) {
+        request->error = *cause;
+        request->error.flags &= ~(uint32_t)CHUTE_UNCERTAIN;
+        request->host = host;
+        if (request->tries.attempts++ == 0) request->tries.first_ms = chute_clock_ms();
+        fail_attempt(pool, request);
+    }
 }
 
-static void ask(chute_pool *pool) {
+static void ask(chute_pool *pool, chute_host *host) {
     chute_error err;
     chute_query query = {.sql = chute_host_question,
                          .sql_len = strlen(chute_host_question),
                          .format = chute_host_answer_format};
-    pool->contact = chute_request_new(CHUTE_REQUEST_CONTACT, &query, &err);
-    if (!pool->contact) {
-        refuse_inserts(pool, &err);
-        return;
-    }
-    pool->contact->pool = pool;
-    begin(pool, pool->contact);
+    host->contact = own_request(pool, host, CHUTE_REQUEST_CONTACT, &query, &err);
+    if (host->contact)
+        begin(pool, host->contact);
+    else
+        refuse_waiting(pool, host, &err);
 }
 
 /* The request has two references, both the pool's. */
-static void settle_contact(chute_pool *pool, chute_request *request) {
-    const chute_text *answer = &request->outcome.body;
-    chute_error err = request->error;
-    pool->contact = NULL;
-    if (err.kind || chute_host_meet(&pool->host, answer->at, answer->len, &err))
-        refuse_inserts(pool, &err);
+static void release_own(chute_request *request) {
     chute_request_release(request);
     chute_pool_end(request, NULL);
+}
+
+static void settle_contact(chute_pool *pool, chute_request *request) {
+    const chute_text *answer = &request->outcome.body;
+    chute_host *host = request->host;
+    chute_error err = request->error;
+    host->contact = NULL;
+    if (err.kind || chute_host_meet(host, answer->at, answer->len, &err))
+        refuse_waiting(pool, host, &err);
+    else
+        put_first(pool, &host->waiting, CHUTE_READY_INSERTS);
+    release_own(request);
+}
+
+/* ---- ejected hosts ------------------------------------------------------------------------ */
+
+enum { PROBE_MS = 5000 };
+
+static void probe(chute_pool *pool, chute_host *host, uint64_t now) {
+    chute_query query = {.sql = "", .timeout_ms = PROBE_MS};
+    host->probe = own_request(pool, host, CHUTE_REQUEST_PROBE, &query, NULL);
+    if (host->probe)
+        begin(pool, host->probe);
+    else
+        host->probe_at = now + PROBE_MS;
+}
+
+static void probe_due(chute_pool *pool) {
+    uint64_t now = chute_clock_ms();
+    for (uint32_t i = 0; i < pool->hosts.count; i++) {
+        chute_host *host = &pool->hosts.at[i];
+        if (atomic_load(&host->ejected) && !host->probe && host->probe_at <= now)
+            probe(pool, host, now);
+    }
 }
 
 /* ---- outcomes ----------------------------------------------------------------------------- */
@@ -73,14 +209,24 @@ enum { UNKNOWN_SETTING = 115 };
 /* The transport is done with a request: the one place that decides what happens then. */
 static void settle(void *context, chute_request *request) {
     chute_pool *pool = context;
+    chute_host *host = request->host;
     drop_active(pool, request);
+    chute_hosts_learn(&pool->hosts, host, request, chute_clock_ms());
     if (request->kind == CHUTE_REQUEST_CONTACT) {
         settle_contact(pool, request);
         return;
     }
+    if (request->kind == CHUTE_REQUEST_PROBE) {
+        host->probe = NULL;
+        release_own(request);
+        return;
+    }
     /* Another version may stand there by now. */
-    if (request->error.code == UNKNOWN_SETTING && pool->asks) pool->host.met = false;
-    chute_pool_end(request, NULL);
+    if (request->error.code == UNKNOWN_SETTING) host->met = host->lasting;
+    if (request->error.kind)
+        fail_attempt(pool, request);
+    else
+        chute_pool_end(request, NULL);
 }
 
 static void cancel(chute_pool *pool, chute_request *request, const char *why) {
@@ -104,19 +250,12 @@ static void resume_roomy(chute_pool *pool) {
 
 /* ---- the loop ----------------------------------------------------------------------------- */
 
-static void begin(chute_pool *pool, chute_request *request) {
-    push_active(pool, request);
-    if (request->batch) request->batch->attempts++;
-    pool->transport->ops->start(pool->transport, request);
-}
-
-/* The next request in turn, or NULL. Inserts wait until the host is known. */
+/* The next request in turn, or NULL. */
 static chute_request *next_ready(chute_pool *pool) {
     chute_request *request = NULL;
     pthread_mutex_lock(&pool->lock);
     for (unsigned i = 0; i < 2 && !request; i++) {
         unsigned which = (pool->turn + i) % 2;
-        if (which == CHUTE_READY_INSERTS && !pool->host.met) continue;
         request = chute_request_pop(&pool->ready[which]);
         if (request) pool->turn = (which + 1) % 2;
     }
@@ -124,16 +263,21 @@ static chute_request *next_ready(chute_pool *pool) {
     return request;
 }
 
-static bool inserts_wait(chute_pool *pool) {
-    pthread_mutex_lock(&pool->lock);
-    bool wait = !pool->host.met && !pool->contact && pool->ready[CHUTE_READY_INSERTS].first;
-    pthread_mutex_unlock(&pool->lock);
-    return wait;
+/* Inserts wait until their host is known. */
+static void send_on(chute_pool *pool, chute_request *request) {
+    chute_host *host = chute_hosts_pick(&pool->hosts, request);
+    if (!request->insert || host->met) {
+        request->host = host;
+        begin(pool, request);
+        return;
+    }
+    chute_request_push(&host->waiting, request);
+    if (!host->contact) ask(pool, host);
 }
 
-static void begin_or_drop(chute_pool *pool, chute_request *request) {
+static void send_or_drop(chute_pool *pool, chute_request *request) {
     if (!request->cancelled) {
-        begin(pool, request);
+        send_on(pool, request);
         return;
     }
     chute_error err;
@@ -147,25 +291,53 @@ static bool has_room(const chute_pool *pool) {
 
 static void admit(chute_pool *pool) {
     chute_request *request;
-    if (has_room(pool) && inserts_wait(pool)) ask(pool);
-    while (has_room(pool) && (request = next_ready(pool))) begin_or_drop(pool, request);
+    wake_due(pool);
+    probe_due(pool);
+    while (has_room(pool) && (request = next_ready(pool))) send_or_drop(pool, request);
+}
+
+static uint32_t ms_to_wait(const chute_pool *pool) {
+    uint64_t now = chute_clock_ms(), next = chute_hosts_next_probe(&pool->hosts);
+    if (pool->resting && pool->resting->due_ms < next) next = pool->resting->due_ms;
+    if (next <= now) return 0;
+    return next - now < POLL_MS ? (uint32_t)(next - now) : POLL_MS;
+}
+
+/* For a transport that has nothing to wait for itself. Whatever ends the wait, the loop looks at
+ * everything again. */
+static void wait_for_work(chute_pool *pool, uint32_t ms) {
+    uint64_t at = chute_clock_ms() + ms;
+    struct timespec until = {.tv_sec = (time_t)(at / 1000), .tv_nsec = (long)(at % 1000) * 1000000};
+    pthread_mutex_lock(&pool->lock);
+    if (!pool->closing && !pool->ready[0].first && !pool->ready[1].first)
+        pthread_cond_timedwait(&pool->sender_wake, &pool->lock, &until);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static void wait(chute_pool *pool) {
     const struct chute_transport_ops *ops = pool->transport->ops;
-    if (ops->poll) {
-        ops->poll(pool->transport, POLL_MS);
-        return;
+    uint32_t ms = ms_to_wait(pool);
+    if (ops->poll)
+        ops->poll(pool->transport, ms);
+    else
+        wait_for_work(pool, ms);
+}
+
+static void end_resting(chute_pool *pool) {
+    chute_error err;
+    chute_fail(&err, CHUTE_E_CLOSED, "the pool was closed before the next attempt");
+    err.flags = CHUTE_RETRYABLE;
+    for (chute_request *request; (request = pool->resting);) {
+        pool->resting = request->next;
+        request->next = NULL;
+        chute_pool_end(request, &err);
     }
-    pthread_mutex_lock(&pool->lock);
-    while (!pool->closing && !pool->ready[0].first && !pool->ready[1].first)
-        pthread_cond_wait(&pool->sender_wake, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
 }
 
 static void close_transport(chute_pool *pool) {
     while (pool->active)
         cancel(pool, pool->active, "the pool was closed before the server answered");
+    end_resting(pool);
     pthread_mutex_lock(&pool->lock);
     chute_transport *transport = pool->transport;
     pool->transport = NULL;

@@ -136,7 +136,7 @@ chute_stream *chute_stream_open(chute_schema *schema, chute_pool *pool,
 /* ---- batches ------------------------------------------------------------------------------- */
 
 static void count_outcome(chute_stream *stream, const chute_batch *batch) {
-    stream->in_pool--;
+    if (!batch->aside) stream->in_pool--;
     stream->results = true;
     stream->stats.batches_in_flight--;
     stream->stats.pending -= batch->rows;
@@ -149,8 +149,29 @@ static void count_outcome(chute_stream *stream, const chute_batch *batch) {
     } else {
         stream->stats.parked += batch->rows;
         stream->stats.batches_parked++;
-        stream->last_error = batch->error;
+        if (batch->error.kind != CHUTE_E_CLOSED || !stream->failed)
+            stream->last_error = batch->error;
+        stream->failed++;
     }
+}
+
+/* The I/O thread has a batch that the server did not take this time. The others need not wait
+ * behind it, unless the server takes none; but those that waited here can be dropped, which
+ * "drop_old" is to do. */
+static void batch_retried(chute_batch *batch) {
+    chute_stream *stream = batch->owner;
+    chute_stream_lock(stream);
+    bool leaves = batch->error.kind == CHUTE_E_SERVER && !batch->aside &&
+                  stream->overflow != CHUTE_OVERFLOW_DROP_OLD;
+    if (leaves) {
+        batch->aside = true;
+        stream->in_pool--;
+    }
+    stream->stats.retries++;
+    stream->failed++;
+    stream->last_error = batch->error;
+    chute_stream_unlock(stream);
+    if (leaves) chute_stream_kick(stream);
 }
 
 /* A thread of the pool hands the batch back with its outcome. */
@@ -183,6 +204,7 @@ static chute_batch *new_batch(chute_stream *stream, size_t warm, chute_error *er
     }
     batch->owner = stream;
     batch->done = batch_done;
+    batch->retried = batch_retried;
     return batch;
 }
 
@@ -421,9 +443,46 @@ void chute_stream_stats_read(chute_stream *stream, chute_stream_stats *out) {
 
 uint64_t chute_stream_last_error(chute_stream *stream, chute_error *err) {
     chute_stream_lock(stream);
-    uint64_t count = stream->stats.batches_parked;
+    uint64_t count = stream->failed;
     if (count && err) *err = stream->last_error;
     chute_stream_unlock(stream);
+    return count;
+}
+
+int chute_stream_parked(chute_stream *stream, uint64_t which, chute_parked *out) {
+    chute_stream_lock(stream);
+    const chute_batch *batch = stream->parked.first;
+    while (batch && which--) batch = batch->next;
+    if (batch) {
+        *out = (chute_parked){.rows = batch->rows,
+                              .bytes = batch->bytes,
+                              .attempts = batch->attempts,
+                              .error = batch->error};
+        memcpy(out->token, batch->token, sizeof batch->token);
+    }
+    chute_stream_unlock(stream);
+    return batch != NULL;
+}
+
+static void unpark(chute_stream *stream, chute_batch *batch) {
+    free(batch->body);
+    batch->body = NULL;
+    batch->aside = false;
+    batch->error.kind = CHUTE_OK;
+    stream->stats.parked -= batch->rows;
+    stream->stats.pending += batch->rows;
+    stream->stats.batches_parked--;
+    stream->stats.batches_in_flight++;
+    chute_queue_push(&stream->waiting, batch);
+}
+
+uint64_t chute_stream_retry_parked(chute_stream *stream) {
+    uint64_t count = 0;
+    chute_stream_lock(stream);
+    for (chute_batch *batch; !stream->shut && (batch = chute_queue_pop(&stream->parked)); count++)
+        unpark(stream, batch);
+    chute_stream_unlock(stream);
+    if (count) chute_stream_kick(stream);
     return count;
 }
 
@@ -435,6 +494,11 @@ void chute_stream_shut(chute_stream *stream) {
     seal_open(stream);
     chute_stream_unlock(stream);
     chute_stream_kick(stream);
+}
+
+void chute_stream_give_up(chute_stream *stream) {
+    atomic_store(&stream->insert->given_up, true);
+    chute_pool_wake(stream->pool);
 }
 
 void chute_stream_release(chute_stream *stream) {

@@ -47,6 +47,7 @@ struct chute_stream {
     size_t warm; /* bytes that a batch lately took: what a new buffer is warmed to */
     chute_stream_stats stats;
     chute_error last_error;
+    uint64_t failed; /* attempts of batches */
 
     pthread_mutex_t mutex;
     /* under `mutex`: */

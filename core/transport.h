@@ -26,7 +26,7 @@ struct chute_transport_ops {
 /* The part that every transport begins with. */
 struct chute_transport {
     const struct chute_transport_ops *ops;
-    chute_host *host; /* borrowed */
+    chute_host *host; /* borrowed; NULL: each request names its own */
     uint32_t at_once; /* requests that may be under way together */
     bool takes_raw;   /* bodies are wanted as they are, whatever compression was asked */
     bool takes_apart; /* the statement is wanted apart from the body */
@@ -39,14 +39,13 @@ struct chute_transport {
 /* What a transport is opened with. */
 struct chute_transport_config {
     const char *libchdb;
-    uint32_t size;
+    uint32_t size, hosts;
     uint32_t connect_ms, timeout_ms;
 };
 
 /* Each returns NULL and fills err on failure. The host is borrowed until close; a transport that
  * knows its host without asking marks it as met. */
-chute_transport *chute_http_open(chute_host *host, const struct chute_transport_config *config,
-                                 chute_error *err);
+chute_transport *chute_http_open(const struct chute_transport_config *config, chute_error *err);
 chute_transport *chute_chdb_open(chute_host *host, const struct chute_transport_config *config,
                                  chute_error *err);
 chute_transport *chute_file_open(chute_host *host, const struct chute_transport_config *config,

@@ -149,7 +149,9 @@ describe("a pool", function()
     local cases = {
       { "a pool takes a table of options", "http://h" },
       { 'url must be text such as "http://localhost:8123"', {} },
-      { "url must be one address, not a list of 2", { url = { "http://a", "http://b" } } },
+      { "url must be text such as", { url = { "http://a", 1 } } },
+      { "chdb:x cannot be one of several hosts", { url = { "http://a", "chdb:x" } } },
+      { 'strategy "first" is none of', { url = "http://h", strategy = "first" } },
       { "bad URL: it starts with none of", { url = "ftp://h" } },
       { "size must be a whole number from 1 to 1024, not 0", { url = "http://h", size = 0 } },
       { "user must be text", { url = "http://h", user = 1 } },

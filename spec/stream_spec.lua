@@ -216,7 +216,7 @@ describe("a stream", function()
 
     it("what a dead server does not take", function()
       local port = require("spec.support.http").free_port()
-      local s = open { url = "http://127.0.0.1:" .. port, table = "t" }
+      local s = open { url = "http://127.0.0.1:" .. port, table = "t", retry = { attempts = 1 } }
       two_rows(s)
       assert.is_true(s:drain(20))
       local stats = assert_balanced(s)
@@ -226,6 +226,21 @@ describe("a stream", function()
       assert.same({ "network", 4 }, { err.kind, err.lost })
       assert.matches("^4 rows were not delivered: ", err.message)
       assert.matches(tostring(port), err.message)
+    end)
+
+    it("what a dead server does not take yet, for as long as it is given", function()
+      local port = require("spec.support.http").free_port()
+      local s = open { url = "http://127.0.0.1:" .. port, table = "t", retry = { base = "10ms", max = "20ms" } }
+      two_rows(s)
+      local ok, err = s:drain(0.3)
+      assert.is_nil(ok)
+      assert.same({ "timeout", 4, "network" }, { err.kind, err.pending, err.cause.kind })
+      assert.is_true(assert_balanced(s).retries > 3)
+      local began = process.now()
+      ok, err = s:close(0.2)
+      assert.is_nil(ok)
+      assert.is_true(process.now() - began < 2)
+      assert.same({ "network", 4 }, { err.kind, err.lost })
     end)
 
     it("what a server refuses, with its code and name", function()

@@ -13,7 +13,11 @@ Pool.__index = Pool
 
 local TIMEOUT_MS = 300000
 local TEXTS = { "user", "password", "database", "libchdb" }
-local KEYS = { url = true, size = true, compressors = true, timeout = true,
+local STRATEGIES = { round_robin = C.CHUTE_HOSTS_ROUND_ROBIN, random = C.CHUTE_HOSTS_RANDOM,
+  in_order = C.CHUTE_HOSTS_IN_ORDER, least_busy = C.CHUTE_HOSTS_LEAST_BUSY }
+local REASONS = { network = C.CHUTE_RETRY_NETWORK, timeout = C.CHUTE_RETRY_TIMEOUT,
+  busy = C.CHUTE_RETRY_BUSY, server = C.CHUTE_RETRY_SERVER }
+local KEYS = { url = true, strategy = true, size = true, compressors = true, timeout = true,
   connect_timeout = true, user = true, password = true, database = true, libchdb = true }
 local INSERT_KEYS = { table = true, settings = true, compress = true, headers = true,
   timeout = true, sql = true }
@@ -23,13 +27,22 @@ local function fail(message, ...) error("chute: " .. message:format(...), 0) end
 
 -- ---- opening --------------------------------------------------------------------------------
 
-local function read_url(url)
-  if type(url) == "table" then
-    if #url ~= 1 then fail("url must be one address, not a list of %d", #url) end
-    url = url[1]
+--- The addresses as a C array, how many, and what keeps the texts alive.
+local function read_urls(url)
+  local urls = type(url) == "table" and url or { url }
+  if #urls == 0 then fail "url must be text such as \"http://localhost:8123\", or a list" end
+  local array = ffi.new("const char *[?]", #urls)
+  for i, one in ipairs(urls) do
+    if type(one) ~= "string" then fail "url must be text such as \"http://localhost:8123\", or a list" end
+    array[i - 1] = one
   end
-  if type(url) ~= "string" then fail "url must be text such as \"http://localhost:8123\"" end
-  return url
+  return array, #urls, urls
+end
+
+local function read_strategy(value)
+  if value == nil then return C.CHUTE_HOSTS_ROUND_ROBIN end
+  return STRATEGIES[value]
+    or fail("strategy %q is none of round_robin, random, in_order, least_busy", tostring(value))
 end
 
 local function read_count(value, name)
@@ -52,8 +65,9 @@ local function open(opts)
     if not KEYS[key] then fail("a pool has no option %s", tostring(key)) end
   end
   local config = ffi.new "chute_pool_config"
-  local url = read_url(opts.url)
-  config.url = url
+  local urls, count, texts = read_urls(opts.url)
+  config.urls, config.urls_count = urls, count
+  config.strategy = read_strategy(opts.strategy)
   for _, name in ipairs(TEXTS) do config[name] = read_text(opts, name) end
   config.size = read_count(opts.size, "size")
   config.compressors = read_count(opts.compressors, "compressors")
@@ -64,11 +78,13 @@ local function open(opts)
   end
   local ptr = C.chute_pool_open(config, raw)
   if ptr == nil then fail("%s", ffi.string(raw[0].message)) end
-  return setmetatable({ ptr = ffi.gc(ptr, C.chute_pool_close), timeout_ms = timeout_ms }, Pool)
+  return setmetatable({ ptr = ffi.gc(ptr, C.chute_pool_close), timeout_ms = timeout_ms, urls = texts,
+    streams = setmetatable({}, { __mode = "k" }) }, Pool)
 end
 
 --- Opens a pool; nothing is sent yet. opts: url ("http://host:8123", "https://…", "chdb:PATH",
--- "file:DIR"), size (connections, 4), compressors (threads, 1), user, password, database,
+-- "file:DIR"; or a list of http and https ones, the replicas that a batch may go to), strategy (which
+-- of them is next: "round_robin" unless given, "random", "in_order", "least_busy"), size (connections, 4), compressors (threads, 1), user, password, database,
 -- timeout (of a whole request, 5m), connect_timeout (5s), libchdb (path of libchdb.so). Throws
 -- at the caller's level where an option is wrong or the destination cannot be opened.
 function M.open(opts, level)
@@ -127,6 +143,31 @@ end
 function Pool:ping()
   if not self.ptr then return closed() end
   return query.ping(self.ptr, self.timeout_ms)
+end
+
+--- Counters: retries (attempts to deliver a batch that were repeated, by reason: network, timeout,
+-- busy, server), hosts_up, and hosts, a list of { place, up, in_flight, sent, failed }.
+function Pool:stats()
+  if not self.ptr then return closed() end
+  local pool_stats, host = ffi.new "chute_pool_stats", ffi.new "chute_host_stats"
+  C.chute_pool_stats_read(self.ptr, pool_stats)
+  local out = { retries = {}, hosts = {}, hosts_up = pool_stats.hosts_up }
+  for name, at in pairs(REASONS) do out.retries[name] = tonumber(pool_stats.retries[at]) end
+  for i = 1, pool_stats.hosts do
+    C.chute_pool_host_stats(self.ptr, i - 1, host)
+    out.hosts[i] = { place = ffi.string(host.place), up = host.up == 1, in_flight = host.in_flight,
+      sent = tonumber(host.sent), failed = tonumber(host.failed) }
+  end
+  return out
+end
+
+--- The batches that its streams keep because they could not be delivered: see stream:parked().
+function Pool:parked()
+  local all = {}
+  for stream in pairs(self.streams) do
+    for _, batch in ipairs(stream:parked()) do all[#all + 1] = batch end
+  end
+  return all
 end
 
 --- Closes the pool; streams that share it keep it going for themselves. Later calls find it

@@ -19,7 +19,7 @@ local open_batch = ffi.new "chute_stream_open_batch[1]"
 local stats = ffi.new "chute_stream_stats[1]"
 local STATS = { "offered", "accepted", "rejected", "filtered", "refused", "acked", "dropped",
   "parked", "pending", "open_rows", "batches_sealed", "batches_acked", "batches_parked",
-  "batches_in_flight", "pending_bytes", "bytes_raw", "bytes_sent" }
+  "batches_in_flight", "pending_bytes", "bytes_raw", "bytes_sent", "retries" }
 local OVERFLOW_BLOCK = C.CHUTE_OVERFLOW_BLOCK
 
 -- ---- opening --------------------------------------------------------------------------------
@@ -71,6 +71,8 @@ local function open_stream(self, opts, level)
   config.age_ms = rules.age_ms or 0
   config.pending_bytes, config.overflow = rules.pending_bytes or 0, rules.overflow or 0
   config.compression, config.level = rules.method or C.CHUTE_COMPRESS_ZSTD, rules.level or 0
+  config.attempts, config.deadline_ms = rules.attempts or 0, rules.deadline_ms or 0
+  config.base_ms, config.max_ms = rules.base_ms or 0, rules.max_ms or 0
   config.sql_in_body = rules.sql == "body" and 1 or 0
   local ptr = C.chute_stream_open(self.schema.ptr, self.pool.ptr, config, raw)
   if ptr == nil then errors.throw(ffi.string(raw[0].message), level) end
@@ -97,6 +99,8 @@ function M.open(opts, level)
   end
   self.ptr = open_stream(self, opts, level + 1)
   self.when = self.policy.when
+  self.table = opts.table or own.table
+  self.pool.streams[self] = true
   return self
 end
 
@@ -195,10 +199,10 @@ local function wait_ms(timeout, name, default)
 end
 
 local function timed_out(self)
-  local now = read_stats(self)
-  local pending = tonumber(now.pending)
-  return errors.new("timeout", ("%d rows were still on their way"):format(pending),
-    { pending = pending, retryable = true })
+  local pending = tonumber(read_stats(self).pending)
+  local message, why = ("%d rows were still on their way"):format(pending), self:last_error()
+  if why then message = message .. ", and the last failure was: " .. why.message end
+  return errors.new("timeout", message, { pending = pending, retryable = true, cause = why })
 end
 
 --- Seals the open batch and waits until every batch is acknowledged or parked; forever unless a
@@ -210,11 +214,26 @@ function Stream:drain(timeout)
   return nil, timed_out(self)
 end
 
---- The error of the batch that failed last; nil where none has.
+--- The error of the attempt to deliver a batch that failed last; nil where none has.
 function Stream:last_error()
   if C.chute_stream_last_error(self.ptr, raw) == 0 then return nil end
   return errors.take()
 end
+
+--- The batches that are kept because they could not be delivered (refused for good, or retry's
+-- limits were reached), the oldest first: a list of { rows, bytes, attempts, token, table, error }.
+function Stream:parked()
+  local out, batch = {}, ffi.new "chute_parked"
+  while C.chute_stream_parked(self.ptr, #out, batch) == 1 do
+    out[#out + 1] = { rows = tonumber(batch.rows), bytes = tonumber(batch.bytes),
+      attempts = batch.attempts, token = ffi.string(batch.token), table = self.table,
+      error = errors.take(batch.error) }
+  end
+  return out
+end
+
+--- Sends all parked batches once more, each with its token. Returns how many.
+function Stream:retry_parked() return tonumber(C.chute_stream_retry_parked(self.ptr)) end
 
 local function lost_error(self, lost)
   local why = self:last_error()
@@ -234,6 +253,7 @@ function Stream:close(timeout)
   C.chute_stream_wait(self.ptr, 0, ms)
   local now = read_stats(self)
   local lost = tonumber(now.pending + now.parked)
+  if now.pending > 0 then C.chute_stream_give_up(self.ptr) end
   if self.owns_pool then self.pool:close(0) end
   if lost > 0 then return nil, lost_error(self, lost) end
   return true

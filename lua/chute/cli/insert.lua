@@ -71,6 +71,9 @@ local function open_pool(args, opened)
   return pool
 end
 
+-- A command that is waited for says after this time what it could not deliver.
+local RETRY_DEADLINE = "30s"
+
 -- What of the policy the command line decides.
 local function policy(args)
   local bytes = args.batch_bytes
@@ -78,6 +81,7 @@ local function policy(args)
     batch = (args.batch_rows or bytes) and { rows = args.batch_rows, bytes = tonumber(bytes) or bytes },
     compress = args.compress,
     pending = { overflow = "block" },
+    retry = { deadline = RETRY_DEADLINE },
   }
 end
 
