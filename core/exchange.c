@@ -359,7 +359,8 @@ int chute_exchange_prepare(chute_exchange *x, chute_request *request, uint32_t m
 
 /* ---- outcomes ----------------------------------------------------------------------------- */
 
-/* What will fail the same way every time. */
+/* What will fail the same way every time, where nothing was sent: an answer that is not HTTP may be
+ * a mishap. */
 static bool is_lasting(CURLcode result) {
     switch (result) {
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -387,7 +388,7 @@ static void fail_transfer(chute_exchange *x, CURLcode result) {
     int kind = result == CURLE_OPERATION_TIMEDOUT ? CHUTE_E_TIMEOUT : CHUTE_E_NETWORK;
     chute_fail(err, kind, "%s: %s", place, problem_of(x, result));
     snprintf(err->host, sizeof err->host, "%s", place);
-    err->flags = is_lasting(result) ? 0 : CHUTE_RETRYABLE;
+    err->flags = x->attempts == 0 && is_lasting(result) ? 0 : CHUTE_RETRYABLE;
     if (x->attempts) err->flags |= CHUTE_UNCERTAIN;
 }
 
