@@ -168,7 +168,7 @@ sanitize: $(CHSERVER) $(FAULTS)
 # The specs that drive threads of the engine. Those tagged #shell use os.execute or io.popen, which
 # crash under ThreadSanitizer.
 LEFT_OUT := chdb,rock
-THREADED := $(wildcard spec/*pool*_spec.lua spec/*stream*_spec.lua spec/delivery*_spec.lua)
+THREADED := $(wildcard spec/*pool*_spec.lua spec/*stream*_spec.lua)
 
 sanitized: build $(TESTS)
 	@TSAN_OPTIONS=halt_on_error=1 spec/run $(TESTS)

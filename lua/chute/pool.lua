@@ -27,7 +27,7 @@ local function fail(message, ...) error("chute: " .. message:format(...), 0) end
 
 -- ---- opening --------------------------------------------------------------------------------
 
---- The addresses as a C array, how many, and what keeps the texts alive.
+--- The addresses as a C array that borrows their texts, and how many.
 local function read_urls(url)
   local urls = type(url) == "table" and url or { url }
   if #urls == 0 then fail "url must be text such as \"http://localhost:8123\", or a list" end
@@ -36,7 +36,7 @@ local function read_urls(url)
     if type(one) ~= "string" then fail "url must be text such as \"http://localhost:8123\", or a list" end
     array[i - 1] = one
   end
-  return array, #urls, urls
+  return array, #urls
 end
 
 local function read_strategy(value)
@@ -65,7 +65,7 @@ local function open(opts)
     if not KEYS[key] then fail("a pool has no option %s", tostring(key)) end
   end
   local config = ffi.new "chute_pool_config"
-  local urls, count, texts = read_urls(opts.url)
+  local urls, count = read_urls(opts.url)
   config.urls, config.urls_count = urls, count
   config.strategy = read_strategy(opts.strategy)
   for _, name in ipairs(TEXTS) do config[name] = read_text(opts, name) end
@@ -78,13 +78,14 @@ local function open(opts)
   end
   local ptr = C.chute_pool_open(config, raw)
   if ptr == nil then fail("%s", ffi.string(raw[0].message)) end
-  return setmetatable({ ptr = ffi.gc(ptr, C.chute_pool_close), timeout_ms = timeout_ms, urls = texts,
+  return setmetatable({ ptr = ffi.gc(ptr, C.chute_pool_close), timeout_ms = timeout_ms,
     streams = setmetatable({}, { __mode = "k" }) }, Pool)
 end
 
 --- Opens a pool; nothing is sent yet. opts: url ("http://host:8123", "https://…", "chdb:PATH",
 -- "file:DIR"; or a list of http and https ones, the replicas that a batch may go to), strategy (which
--- of them is next: "round_robin" unless given, "random", "in_order", "least_busy"), size (connections, 4), compressors (threads, 1), user, password, database,
+-- of them is next: "round_robin" unless given, "random", "in_order", "least_busy"), size
+-- (connections, 4), compressors (threads, 1), user, password, database,
 -- timeout (of a whole request, 5m), connect_timeout (5s), libchdb (path of libchdb.so). Throws
 -- at the caller's level where an option is wrong or the destination cannot be opened.
 function M.open(opts, level)
