@@ -207,6 +207,31 @@ describe("columns", function()
     assert.equal("\1x\2X?\2\2x1\2x2\4", encode(schema, behind))
   end)
 
+  it("that throw nothing, or a word of ours, refuse the row all the same", function()
+    for _, thrown in ipairs { "nil", "filtered" } do
+      local schema = schema_of { { "a", "UInt8" }, { "b", "Nullable(UInt8)", value = function()
+        error(thrown ~= "nil" and thrown or nil, 0)
+      end } }
+      local buf = chute.buffer(schema)
+      local ok, err = buf:add_row { a = 1 }
+      assert.is_nil(ok)
+      assert.equal("row 1, column 'b': " .. thrown, err.message)
+      assert.equal(0, buf.rows)
+    end
+  end)
+
+  it("that insert through their own schema are told so, and spoil nothing", function()
+    local inner, problem
+    local schema = schema_of { { "a", "UInt8" }, { "b", "UInt8", value = function(row)
+      local _, err = inner:add_row { a = 9 }
+      problem = err
+      return row.a + 1
+    end } }
+    inner = chute.buffer(schema)
+    assert.equal("\1\2", (schema:encode { a = 1 }))
+    assert.equal("row 1, a value function cannot insert through its own schema", problem.message)
+  end)
+
   it("whose function throws refuse the row", function()
     local schema = schema_of { { "a", "UInt8" }, { "b", "UInt8", value = function(row) return row.x.y end } }
     local bytes, text = encode(schema, { a = 1 })

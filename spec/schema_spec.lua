@@ -97,7 +97,7 @@ describe("a definition", function()
     { with_column({ "b", "UInt8" }, { timezone = "Europe/Atlantis" }), "Europe/Atlantis" },
     { with_column({ "b", "UInt8" }, { compress = "snappy" }), "compress \"snappy\" is none of " },
     { with_column({ "b", "UInt8" }, { batch = { row = 5 } }), "unknown key batch.row" },
-    { with_column({ "b", "UInt8" }, { batch = { rows = 0 } }), "batch.rows must be a whole number of at least 1" },
+    { with_column({ "b", "UInt8" }, { batch = { rows = 0 } }), "batch.rows must be a whole number from 1 to 1048449" },
     { with_column({ "b", "UInt8" }, { batch = { age = "1 fortnight" } }), "batch.age must be seconds" },
     { with_column({ "b", "UInt8" }, { pending = { overflow = "explode" } }),
       "pending.overflow \"explode\" is none of" },

@@ -400,6 +400,9 @@ describe("a stream", function()
       refused({ schema = columns, url = "ftp://x", table = "t" }, "bad URL")
       refused({ schema = columns, url = "http://x", table = "t", batch = { row = 1 } }, "batch.row")
       refused({ schema = columns, url = "http://x", table = "t", batch = { rows = 2e6 } }, "1048449")
+      refused({ schema = columns, url = "http://x", table = "t", batch = { rows = 2 ^ 32 + 2 } },
+        "1048449")
+      refused({ schema = columns, url = "http://x", table = "t", batch = { age = 0 } }, "batch.age")
       refused({ schema = columns, url = "http://x", table = "t", batch = { age = "1 fortnight" } },
         "batch.age")
       refused({ schema = columns, url = "http://x", table = "t", compress = "gzip" }, "gzip")

@@ -4,6 +4,7 @@ local lib = require "chute.lib"
 local options = require "chute.options"
 local schema = require "chute.schema"
 local C, ffi = lib.C, lib.ffi
+local FILTERED = require("chute.row").FILTERED
 
 local M = {}
 
@@ -56,7 +57,7 @@ function methods:add_row(row)
     if C.chute_buffer_add(self.ptr, self.cells, raw) == 0 then return true end
     return nil, errors.take(raw[0], self.names)
   end
-  if problem == "filtered" then return true, "filtered" end
+  if problem == FILTERED then return true, "filtered" end
   local number = tonumber(C.chute_buffer_rows(self.ptr)) + 1
   return nil, schema.row_error(self.schema, problem, column, number)
 end

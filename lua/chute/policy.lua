@@ -25,10 +25,13 @@ local function group(def, name, fail)
   return value
 end
 
-local function count(value, name, least, fail)
+local MAX_ROWS = 1048449 -- what a server stores as one block
+local MAX_ATTEMPTS = 2 ^ 31 - 1
+
+local function count(value, name, least, most, fail)
   if value == nil then return nil end
-  if type(value) ~= "number" or value % 1 ~= 0 or value < least then
-    fail("%s must be a whole number of at least %d, not %s", name, least, tostring(value))
+  if type(value) ~= "number" or value % 1 ~= 0 or value < least or value > most then
+    fail("%s must be a whole number from %d to %d, not %s", name, least, most, tostring(value))
   end
   return value
 end
@@ -66,8 +69,12 @@ local function read_sql(value, fail)
   return value
 end
 
-local function duration(value, name)
-  return value ~= nil and options.duration(value, name) or nil
+--- A duration that is some time: the engine takes 0 for "unless given".
+local function duration(value, name, fail)
+  if value == nil then return nil end
+  local ms = options.duration(value, name)
+  if ms == 0 then fail("%s must be more than 0", name) end
+  return ms
 end
 
 local function bytes(value, name)
@@ -80,16 +87,16 @@ local function read(def, fail)
   local method, level
   if def.compress ~= nil then method, level = options.compress(def.compress) end
   return {
-    rows = count(batch.rows, "batch.rows", 1, fail),
+    rows = count(batch.rows, "batch.rows", 1, MAX_ROWS, fail),
     bytes = bytes(batch.bytes, "batch.bytes"),
-    age_ms = duration(batch.age, "batch.age"),
+    age_ms = duration(batch.age, "batch.age", fail),
     when = read_when(batch.when, fail),
     pending_bytes = bytes(pending.bytes, "pending.bytes"),
     overflow = read_overflow(pending.overflow, fail),
-    attempts = count(retry.attempts, "retry.attempts", 0, fail),
-    deadline_ms = duration(retry.deadline, "retry.deadline"),
-    base_ms = duration(retry.base, "retry.base"),
-    max_ms = duration(retry.max, "retry.max"),
+    attempts = count(retry.attempts, "retry.attempts", 0, MAX_ATTEMPTS, fail),
+    deadline_ms = duration(retry.deadline, "retry.deadline", fail),
+    base_ms = duration(retry.base, "retry.base", fail),
+    max_ms = duration(retry.max, "retry.max", fail),
     settings = read_settings(def.settings, fail),
     method = method, level = level,
     sql = read_sql(def.sql, fail),

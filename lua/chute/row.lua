@@ -144,8 +144,10 @@ end
 
 local COMPUTED = [[
   do -- $column
+    computing = true
     local ok, v = pcall(values[$index], row)
-    if not ok then return v, $index end
+    computing = false
+    if not ok then return tostring(v), $index end
     anchor[$slot] = v
     $read($index, v)
   end
@@ -158,9 +160,12 @@ local LATE = [[
 ]]
 
 local ENTRY = [[
+local computing = false -- a value function runs: the cells are half filled
+
 local function begin(row)
+  if computing then return nil end
+  if has_index(row) then row = materialize(row, env.names, $count, anchor) end
   top, level, anchor.n, anchor.row = $count, 0, $computed, row
-  if has_index(row) then return materialize(row, env.names, $count, anchor) end
   return row
 end
 
@@ -439,7 +444,10 @@ local function declare(schema)
   return declared
 end
 
---- The function that fills a schema's cells from a row: nil; or "filtered" where its map dropped
+--- What a filler returns for a row that the schema's map dropped.
+M.FILTERED = setmetatable({}, { __tostring = function() return "filtered" end })
+
+--- The function that fills a schema's cells from a row: nil; or FILTERED where its map dropped
 -- the row; or a complaint and the index of the column at fault, where one is.
 function M.filler(schema)
   local reader, map, count = schema.reader, schema.map, #schema.fields
@@ -473,6 +481,7 @@ function M.filler(schema)
 
   local function fill(row)
     local read = begin(row)
+    if not read then return "a value function cannot insert through its own schema" end
     local problem
     if read[1] ~= nil then problem = fill_positional(read) else problem = fill_named(read) end
     if not problem and strict and read ~= row then problem = find_unknown(row, declared, true) end
@@ -483,7 +492,7 @@ function M.filler(schema)
   local function fill_mapped(event)
     local ok, row = pcall(map, event)
     if not ok then return "map: " .. tostring(row) end
-    if row == nil then return "filtered" end
+    if row == nil then return M.FILTERED end
     if type(row) ~= "table" then return "map returned a " .. type(row) .. ", not a row" end
     return fill(row)
   end

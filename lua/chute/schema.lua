@@ -271,7 +271,7 @@ end
 function Schema:read(values)
   local problem, column = self.fill(values)
   if problem == nil then return true end
-  if problem == "filtered" then return nil, "filtered" end
+  if problem == row.FILTERED then return nil, "filtered" end
   return nil, nil, M.row_error(self, problem, column, 1)
 end
 

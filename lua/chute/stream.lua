@@ -6,6 +6,7 @@ local policy = require "chute.policy"
 local pool = require "chute.pool"
 local schema = require "chute.schema"
 local C, ffi = lib.C, lib.ffi
+local FILTERED = require("chute.row").FILTERED
 
 local M = {}
 
@@ -116,7 +117,7 @@ local function refuse(self, problem, column)
   if self.closed then
     C.chute_stream_count(self.ptr, C.CHUTE_E_CLOSED, 1)
     return nil, errors.new("closed", "the stream is closed")
-  elseif problem == "filtered" then
+  elseif problem == FILTERED then
     C.chute_stream_count(self.ptr, C.CHUTE_OK, 1)
     return true, "filtered"
   end
