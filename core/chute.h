@@ -317,6 +317,13 @@ enum {
     CHUTE_HOSTS_LEAST_BUSY
 };
 
+/* How a pool says who it is. */
+enum {
+    CHUTE_AUTH_HEADERS = 0, /* X-ClickHouse-User, X-ClickHouse-Key */
+    CHUTE_AUTH_BASIC,       /* Authorization: Basic */
+    CHUTE_AUTH_BEARER       /* Authorization: Bearer, with `token` */
+};
+
 /* What a pool is opened with. Texts are NUL-ended and copied; NULL where not given. A zero
  * number asks for the default named beside it. */
 typedef struct chute_pool_config {
@@ -332,6 +339,18 @@ typedef struct chute_pool_config {
     uint32_t strategy;    /* CHUTE_HOSTS_… */
     const char *const *urls; /* several hosts, in place of url */
     size_t urls_count;
+    uint32_t stall_ms; /* time in which no byte of a body can be sent, default 30000 */
+    uint32_t auth;     /* CHUTE_AUTH_… */
+    uint32_t insecure; /* 1: https: takes any certificate */
+    const char *token;
+    const char *ca, *cert, *key; /* PEM files: authorities in place of the system's; ours */
+    const char *server_name; /* https: whose certificate is wanted, where not the URL's host's */
+    const char *proxy;       /* URL; NULL: as the environment says, "": none */
+    const char *unix_socket; /* path of a socket to send to, whatever host the URL names */
+    const char *const *roles;
+    size_t roles_count;
+    const chute_pair *settings; /* of every statement; they win over the URL's */
+    size_t settings_count;
 } chute_pool_config;
 
 typedef struct chute_pool chute_pool;

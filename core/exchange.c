@@ -1,5 +1,6 @@
 #include "exchange.h"
 
+#include "clock.h"
 #include "compress.h"
 #include "error.h"
 #include "exception.h"
@@ -183,12 +184,15 @@ static void set_up(chute_exchange *x, const struct chute_transport_config *confi
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, x);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, x);
+    chute_access_apply(config->access, easy);
 }
 
 chute_exchange *chute_exchange_new(const struct chute_transport_config *config) {
     chute_exchange *x = calloc(1, sizeof *x);
     if (!x) return NULL;
     x->timeout_ms = config->timeout_ms;
+    x->stall_ms = config->stall_ms;
+    x->access = config->access;
     x->easy = curl_easy_init();
     if (!x->easy) {
         free(x);
@@ -208,7 +212,9 @@ void chute_exchange_free(chute_exchange *x) {
 void chute_exchange_reset(chute_exchange *x) {
     curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, NULL);
     curl_slist_free_all(x->headers);
-    x->headers = NULL;
+    curl_easy_setopt(x->easy, CURLOPT_CONNECT_TO, NULL);
+    curl_slist_free_all(x->connect_to);
+    x->headers = x->connect_to = NULL;
     x->request = NULL;
 }
 
@@ -223,9 +229,24 @@ static void add_key(chute_text *url, const char *prefix, const char *name, const
     chute_text_escape(url, value, strlen(value));
 }
 
-static void add_server(chute_text *url, const chute_url *to) {
+/* libcurl wants the certificate of the URL's host, so that this becomes another than the place it
+ * connects to. */
+static bool connect_elsewhere(chute_exchange *x) {
+    chute_text to = {0};
+    if (chute_text_print(&to, "::%s", x->host->url.place))
+        x->connect_to = curl_slist_append(NULL, to.at);
+    chute_text_clear(&to);
+    curl_easy_setopt(x->easy, CURLOPT_CONNECT_TO, x->connect_to);
+    return x->connect_to != NULL;
+}
+
+static bool add_server(chute_exchange *x) {
+    const chute_url *to = &x->host->url;
+    const char *name = to->scheme == CHUTE_URL_HTTPS ? x->access->server_name : NULL;
     const char *scheme = to->scheme == CHUTE_URL_HTTPS ? "https" : "http";
-    chute_text_print(url, "%s://%s%s", scheme, to->place, to->path);
+    if (!name) return chute_text_print(&x->url, "%s://%s%s", scheme, to->place, to->path);
+    return chute_text_print(&x->url, "%s://%s:%u%s", scheme, name, to->port, to->path) &&
+           connect_elsewhere(x);
 }
 
 static void add_ping(chute_text *url) {
@@ -248,13 +269,15 @@ static bool write_url(chute_exchange *x) {
     const chute_request *request = x->request;
     const chute_url *to = &x->host->url;
     chute_text_reset(url);
-    add_server(url, to);
+    if (!add_server(x)) return false;
     if (is_ping(request)) {
         add_ping(url);
         return !url->failed;
     }
     add_key(url, "", "query_id", request->outcome.query_id);
     if (to->database) add_key(url, "", "database", to->database);
+    for (size_t i = 0; i < x->access->roles_count; i++)
+        add_key(url, "", "role", x->access->roles[i]);
     if (request->format) add_key(url, "", "default_format", request->format);
     if (request->packed && chute_compress_is_block(request->compression))
         add_key(url, "", "decompress", "1");
@@ -279,17 +302,33 @@ static bool add_header(chute_exchange *x, const char *name, const char *value) {
     return grown != NULL;
 }
 
+static bool add_credentials(chute_exchange *x) {
+    const chute_url *to = &x->host->url;
+    const char *user = to->user ? to->user : "default";
+    if (x->access->auth == CHUTE_AUTH_BEARER) {
+        chute_text value = {0};
+        bool fine = chute_text_print(&value, "Bearer %s", x->access->token) &&
+                    add_header(x, "Authorization", value.at);
+        chute_text_clear(&value);
+        return fine;
+    }
+    if (!to->user && !to->password) return true;
+    if (x->access->auth == CHUTE_AUTH_HEADERS)
+        return add_header(x, "X-ClickHouse-User", user) &&
+               (!to->password || add_header(x, "X-ClickHouse-Key", to->password));
+    curl_easy_setopt(x->easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+    return !curl_easy_setopt(x->easy, CURLOPT_USERNAME, user) &&
+           !curl_easy_setopt(x->easy, CURLOPT_PASSWORD, to->password ? to->password : "");
+}
+
 static bool write_headers(chute_exchange *x) {
     const chute_request *request = x->request;
-    const chute_url *to = &x->host->url;
     const char *encoding = request->packed ? chute_compress_encoding(request->compression) : NULL;
     struct curl_slist *no_expect = curl_slist_append(x->headers, "Expect:");
     if (!no_expect) return false;
     x->headers = no_expect;
     bool fine = add_header(x, "Content-Type", "application/octet-stream");
-    if (to->user || to->password)
-        fine = fine && add_header(x, "X-ClickHouse-User", to->user ? to->user : "default");
-    if (to->password) fine = fine && add_header(x, "X-ClickHouse-Key", to->password);
+    fine = fine && add_credentials(x);
     if (encoding) fine = fine && add_header(x, "Content-Encoding", encoding);
     for (size_t i = 0; fine && i < request->headers_count; i++)
         fine = add_header(x, request->headers[i].name, request->headers[i].value);
@@ -324,7 +363,9 @@ static void set_options(chute_exchange *x, uint32_t max_idle_s) {
     CURL *easy = x->easy;
     const chute_request *request = x->request;
     uint32_t timeout_ms = request->timeout_ms ? request->timeout_ms : x->timeout_ms;
-    size_t body_len = lay_out_body(x);
+    x->body_len = lay_out_body(x);
+    x->sent = 0;
+    x->moved_at = 0;
     curl_easy_setopt(easy, CURLOPT_URL, x->url.at);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, x->headers);
     set_times(x, timeout_ms);
@@ -334,7 +375,7 @@ static void set_options(chute_exchange *x, uint32_t max_idle_s) {
         curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     } else {
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_len);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_len);
     }
 }
 
@@ -355,6 +396,21 @@ int chute_exchange_prepare(chute_exchange *x, chute_request *request, uint32_t m
         return chute_fail(err, CHUTE_E_NOMEM, "no memory for a request");
     set_options(x, max_idle_s);
     return 0;
+}
+
+/* ---- stalls ------------------------------------------------------------------------------- */
+
+bool chute_exchange_stalled(chute_exchange *x) {
+    curl_off_t sent = 0;
+    if (!x->attempts) return false; /* still connecting: that has a time of its own */
+    curl_easy_getinfo(x->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+    uint64_t now = chute_clock_ms();
+    if (!x->moved_at || (size_t)sent != x->sent) x->moved_at = now;
+    x->sent = (size_t)sent;
+    if (x->sent >= x->body_len || now - x->moved_at < x->stall_ms) return false;
+    snprintf(x->problem, sizeof x->problem, "no byte could be sent for %g s",
+             (double)x->stall_ms / 1000);
+    return true;
 }
 
 /* ---- outcomes ----------------------------------------------------------------------------- */
@@ -379,6 +435,8 @@ static const char *problem_of(const chute_exchange *x, CURLcode result) {
                                   : "the answer is longer than 1 GiB, or memory ran out";
     if (result == CURLE_ABORTED_BY_CALLBACK || result == CURLE_SEND_FAIL_REWIND)
         return "the connection was closed before an answer came";
+    if (strncmp(x->problem, "Unsupported proxy", strlen("Unsupported proxy")) == 0)
+        return "the proxy of the environment is no URL"; /* which may hold a password */
     return x->problem[0] ? x->problem : curl_easy_strerror(result);
 }
 

@@ -16,7 +16,8 @@ struct chute_exchange {
     uint32_t timeout_ms;
 
     chute_text url;
-    struct curl_slist *headers;
+    const chute_access *access;
+    struct curl_slist *headers, *connect_to;
     struct chute_part {
         const char *at;
         size_t len;
@@ -29,6 +30,11 @@ struct chute_exchange {
     char tag[64];
     bool from_clickhouse, has_query_id;
     uint32_t keep_alive_s; /* 0: nothing said */
+
+    /* For noticing a stall. */
+    uint32_t stall_ms;
+    size_t body_len, sent; /* sent: when last looked at */
+    uint64_t moved_at;     /* monotonic ms, when more had been sent; 0: not begun */
 };
 
 /* NULL: no memory. `config` times are in force for all requests that bring none. */
@@ -39,6 +45,9 @@ void chute_exchange_free(chute_exchange *exchange); /* taken */
  * connection is not used again, 0: use none again. 0, or fills err. */
 int chute_exchange_prepare(chute_exchange *exchange, chute_request *request, uint32_t max_idle_s,
                            chute_error *err);
+
+/* Whether no byte of the body could be sent for too long. Does for a look now and then. */
+bool chute_exchange_stalled(chute_exchange *exchange);
 
 /* The transfer is over: judges it and fills the request's outcome and error. */
 void chute_exchange_judge(chute_exchange *exchange, CURLcode result);

@@ -10,14 +10,15 @@ enum {
     /* libcurl compares whole seconds: a connection is used again while it was idle for less than
      * max_idle_s + 1. Without a word from the server, the shortest known limit counts: 3 s. */
     KEEP_ALIVE_S = 3,
-    MARGIN_S = 2
+    MARGIN_S = 2,
+    TICK_MS = 500 /* between looks for stalls */
 };
 
 struct http {
     chute_transport base;
     struct chute_transport_config config;
     CURLM *multi;
-    chute_exchange *spares;
+    chute_exchange *spares, *active;
 };
 
 static uint32_t idle_limit(const chute_host *host) {
@@ -40,11 +41,19 @@ static void give_exchange(struct http *http, chute_exchange *x) {
     http->spares = x;
 }
 
+static void drop_active(struct http *http, chute_exchange *x) {
+    chute_exchange **at = &http->active;
+    while (*at != x) at = &(*at)->next;
+    *at = x->next;
+    x->next = NULL;
+}
+
 static void finish(struct http *http, chute_exchange *x, CURLcode result) {
     chute_request *request = x->request;
     chute_exchange_judge(x, result);
     if (x->keep_alive_s) request->host->keep_alive_s = x->keep_alive_s;
     curl_multi_remove_handle(http->multi, x->easy);
+    drop_active(http, x);
     give_exchange(http, x);
     request->under_way = NULL;
     http->base.finished(http->base.context, request);
@@ -61,6 +70,8 @@ static void start(chute_transport *transport, chute_request *request) {
         failed = chute_fail(&request->error, CHUTE_E_SYSTEM, "libcurl refused a request");
     if (!failed) {
         request->under_way = x;
+        x->next = http->active;
+        http->active = x;
         return;
     }
     if (x) give_exchange(http, x);
@@ -81,11 +92,24 @@ static bool finish_some(struct http *http) {
     return some;
 }
 
+static bool finish_stalled(struct http *http) {
+    bool some = false;
+    for (chute_exchange *x = http->active, *next; x; x = next) {
+        next = x->next;
+        if (!chute_exchange_stalled(x)) continue;
+        finish(http, x, CURLE_OPERATION_TIMEDOUT);
+        some = true;
+    }
+    return some;
+}
+
 static void poll_multi(chute_transport *transport, uint32_t timeout_ms) {
     struct http *http = (struct http *)transport;
     int running;
     curl_multi_perform(http->multi, &running);
-    if (!finish_some(http)) curl_multi_poll(http->multi, NULL, 0, (int)timeout_ms, NULL);
+    if (finish_some(http) || finish_stalled(http)) return;
+    if (http->active && timeout_ms > TICK_MS) timeout_ms = TICK_MS;
+    curl_multi_poll(http->multi, NULL, 0, (int)timeout_ms, NULL);
 }
 
 static void wake(chute_transport *transport) {
@@ -97,6 +121,7 @@ static bool cancel(chute_transport *transport, chute_request *request) {
     chute_exchange *x = request->under_way;
     bool left = x->attempts > 0;
     curl_multi_remove_handle(http->multi, x->easy);
+    drop_active(http, x);
     if (request->stream)
         chute_exchange_free(x); /* it may rest, which the next request is not to inherit */
     else

@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = 4, SIZE_MAX_POOL = 1024, CONNECT_MS = 5000, TIMEOUT_MS = 300000, HOSTS_MAX = 256 };
+enum {
+    SIZE = 4,
+    SIZE_MAX_POOL = 1024,
+    CONNECT_MS = 5000,
+    TIMEOUT_MS = 300000,
+    STALL_MS = 30000,
+    HOSTS_MAX = 256
+};
 
 /* ---- waking ------------------------------------------------------------------------------- */
 
@@ -49,6 +56,7 @@ static void release_hold(chute_pool *pool) {
     pthread_cond_destroy(&pool->sender_wake);
     for (uint32_t i = 0; i < pool->hosts.count; i++) chute_url_clear(&pool->hosts.at[i].url);
     free(pool->hosts.at);
+    chute_access_clear(&pool->access);
     free(pool);
 }
 
@@ -146,7 +154,8 @@ static int read_url(chute_url *url, const char *text, const chute_pool_config *c
                     chute_error *err) {
     if (chute_url_parse(text, url, err)) return CHUTE_E_ARG;
     if (!override(&url->user, config->user) || !override(&url->password, config->password) ||
-        !override(&url->database, config->database))
+        !override(&url->database, config->database) ||
+        !chute_url_add_settings(url, config->settings, config->settings_count))
         return chute_fail(err, CHUTE_E_NOMEM, "no memory for a pool");
     if (has_control(url->user) || has_control(url->password))
         return chute_fail(err, CHUTE_E_ARG, "a control character in the user or password");
@@ -195,6 +204,8 @@ static int open_transport(chute_pool *pool, const chute_pool_config *config, chu
         .size = config->size ? config->size : SIZE,
         .connect_ms = config->connect_ms ? config->connect_ms : CONNECT_MS,
         .timeout_ms = config->timeout_ms ? config->timeout_ms : TIMEOUT_MS,
+        .stall_ms = config->stall_ms ? config->stall_ms : STALL_MS,
+        .access = &pool->access,
     };
     chute_host *first = pool->hosts.at;
     int scheme = first->url.scheme;
@@ -234,7 +245,8 @@ chute_pool *chute_pool_open(const chute_pool_config *config, chute_error *err) {
         chute_fail(err, CHUTE_E_NOMEM, "no memory for a pool");
         return NULL;
     }
-    if (read_hosts(pool, config, err) || open_transport(pool, config, err)) {
+    if (chute_access_read(&pool->access, config, err) || read_hosts(pool, config, err) ||
+        open_transport(pool, config, err)) {
         release_hold(pool);
         return NULL;
     }

@@ -27,6 +27,7 @@ struct chute_pool {
     _Atomic uint32_t running; /* threads that have not come to their end */
     uint32_t generation;      /* of the process */
     struct chute_hosts hosts;
+    chute_access access;
     bool takes_raw, takes_apart, no_queries; /* as the transport says */
     uint32_t at_once;                        /* requests under way together */
     _Atomic bool closing;

@@ -3,6 +3,7 @@
 #ifndef CHUTE_TRANSPORT_H
 #define CHUTE_TRANSPORT_H
 
+#include "access.h"
 #include "host.h"
 #include "request.h"
 
@@ -40,7 +41,8 @@ struct chute_transport {
 struct chute_transport_config {
     const char *libchdb;
     uint32_t size, hosts;
-    uint32_t connect_ms, timeout_ms;
+    uint32_t connect_ms, timeout_ms, stall_ms;
+    const chute_access *access; /* borrowed until close */
 };
 
 /* Each returns NULL and fills err on failure. The host is borrowed until close; a transport that

@@ -284,6 +284,18 @@ int chute_url_parse(const char *text, chute_url *url, chute_error *err) {
     return p.no_memory ? CHUTE_E_NOMEM : CHUTE_E_ARG;
 }
 
+bool chute_url_add_settings(chute_url *url, const chute_pair *settings, size_t count) {
+    struct parser p = {.url = url};
+    for (size_t i = 0; i < count; i++) {
+        char *name = strdup(settings[i].name), *value = strdup(settings[i].value);
+        if (name && value && add_setting(&p, name, value)) continue;
+        free(name);
+        free(value);
+        return false;
+    }
+    return true;
+}
+
 void chute_url_clear(chute_url *url) {
     for (size_t i = 0; i < url->settings_count; i++) {
         free((char *)url->settings[i].name);

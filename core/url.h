@@ -28,6 +28,8 @@ typedef struct chute_url {
 
 /* 0 and `*url`, to be cleared, or CHUTE_E_ARG, CHUTE_E_NOMEM. The message shows no credentials. */
 int chute_url_parse(const char *text, chute_url *url, chute_error *err);
+/* Adds settings to those of the query (copied): they win. False: no memory. */
+bool chute_url_add_settings(chute_url *url, const chute_pair *settings, size_t count);
 void chute_url_clear(chute_url *url);
 
 /* Appends `len` bytes to `out` so that they stand for themselves in a URL's query. `out` must

@@ -6,8 +6,8 @@ local M = {}
 local Connection = {}
 Connection.__index = Connection
 
---- Opens a connection; nothing is sent yet. opts: user, password, database, timeout,
--- connect_timeout, libchdb, as chute.pool takes them. Throws at the caller's level.
+--- Opens a connection; nothing is sent yet. opts: those of chute.pool but url and
+-- size. Throws at the caller's level.
 function M.connect(url, opts, level)
   local own = {}
   for key, value in pairs(opts or {}) do own[key] = value end

@@ -1,10 +1,11 @@
 --- Options as people write them, in the units that the engine counts in.
 -- Each function throws one line without a position: the caller knows at whose level to throw it.
 local lib = require "chute.lib"
-local C = lib.C
+local C, ffi = lib.C, lib.ffi
 
 local M = {}
 
+local pairs_t = ffi.typeof "chute_pair[?]"
 local MAX_MS = 0xFFFFFFFE
 local SECONDS = { ms = 0.001, s = 1, m = 60, h = 3600, d = 86400 }
 local BYTES = { B = 1, KB = 1e3, MB = 1e6, GB = 1e9, KiB = 2 ^ 10, MiB = 2 ^ 20, GiB = 2 ^ 30,
@@ -67,6 +68,36 @@ function M.compress(value)
     fail("compress %s: the levels of %s end at %d", shown(value), name, most)
   end
   return method, level
+end
+
+--- The text of a setting's value.
+function M.setting(value)
+  local kind = type(value)
+  if kind == "boolean" then return value and "1" or "0" end
+  if kind == "string" or kind == "number" then return tostring(value) end
+  fail("a setting is text, number or boolean, not a %s", kind)
+end
+
+--- A table of names and values as a C array of pairs, and their count. `what`: for messages;
+-- `convert`: makes a value's text; `held`: a list that keeps array and texts alive.
+function M.pair_array(values, what, convert, held)
+  if values == nil then return nil, 0 end
+  if type(values) ~= "table" then fail("%s must be a table of names and values", what) end
+  local names = {}
+  for name in pairs(values) do
+    if type(name) ~= "string" then fail("%s: %s is no name", what, tostring(name)) end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  local array = ffi.new(pairs_t, #names)
+  held[#held + 1] = array
+  for i, name in ipairs(names) do
+    local value = convert(values[name])
+    if value:find("\0", 1, true) then fail("%s: %s has a zero byte", what, name) end
+    array[i - 1].name, array[i - 1].value = name, value
+    held[#held + 1] = value
+  end
+  return array, #names
 end
 
 return M

@@ -1,4 +1,5 @@
 --- Pools: connections to a destination, and the threads that serve them.
+local access = require "chute.access"
 local errors = require "chute.errors"
 local lib = require "chute.lib"
 local options = require "chute.options"
@@ -12,13 +13,13 @@ local Pool = {}
 Pool.__index = Pool
 
 local TIMEOUT_MS = 300000
-local TEXTS = { "user", "password", "database", "libchdb" }
 local STRATEGIES = { round_robin = C.CHUTE_HOSTS_ROUND_ROBIN, random = C.CHUTE_HOSTS_RANDOM,
   in_order = C.CHUTE_HOSTS_IN_ORDER, least_busy = C.CHUTE_HOSTS_LEAST_BUSY }
 local REASONS = { network = C.CHUTE_RETRY_NETWORK, timeout = C.CHUTE_RETRY_TIMEOUT,
   busy = C.CHUTE_RETRY_BUSY, server = C.CHUTE_RETRY_SERVER }
 local KEYS = { url = true, strategy = true, size = true, compressors = true, timeout = true,
-  connect_timeout = true, user = true, password = true, database = true, libchdb = true }
+  libchdb = true }
+for name in pairs(access.KEYS) do KEYS[name] = true end
 local INSERT_KEYS = { table = true, settings = true, compress = true, headers = true,
   timeout = true, sql = true }
 local raw = errors.raw
@@ -68,15 +69,15 @@ local function open(opts)
   local urls, count = read_urls(opts.url)
   config.urls, config.urls_count = urls, count
   config.strategy = read_strategy(opts.strategy)
-  for _, name in ipairs(TEXTS) do config[name] = read_text(opts, name) end
+  config.libchdb = read_text(opts, "libchdb")
+  local held = {}
+  access.read(config, opts, held)
   config.size = read_count(opts.size, "size")
   config.compressors = read_count(opts.compressors, "compressors")
   local timeout_ms = opts.timeout and options.duration(opts.timeout, "timeout") or TIMEOUT_MS
   config.timeout_ms = timeout_ms
-  if opts.connect_timeout then
-    config.connect_ms = options.duration(opts.connect_timeout, "connect_timeout")
-  end
   local ptr = C.chute_pool_open(config, raw)
+  held[1] = nil -- till here it kept texts alive
   if ptr == nil then fail("%s", ffi.string(raw[0].message)) end
   return setmetatable({ ptr = ffi.gc(ptr, C.chute_pool_close), timeout_ms = timeout_ms,
     streams = setmetatable({}, { __mode = "k" }) }, Pool)
@@ -85,9 +86,12 @@ end
 --- Opens a pool; nothing is sent yet. opts: url ("http://host:8123", "https://…", "chdb:PATH",
 -- "file:DIR"; or a list of http and https ones, the replicas that a batch may go to), strategy (which
 -- of them is next: "round_robin" unless given, "random", "in_order", "least_busy"), size
--- (connections, 4), compressors (threads, 1), user, password, database,
--- timeout (of a whole request, 5m), connect_timeout (5s), libchdb (path of libchdb.so). Throws
--- at the caller's level where an option is wrong or the destination cannot be opened.
+-- (connections, 4), compressors (threads, 1), timeout (of a whole request, 5m),
+-- libchdb (path of libchdb.so), and how to come there: connect_timeout (5s), stall_timeout (30s in
+-- which no byte of a body can be sent), user, password, database, auth ("headers", "basic",
+-- "bearer"), token, tls ({ ca, cert, key, server_name, verify }), proxy, unix, roles, settings: see
+-- docs/http.md. Throws at the caller's level where an option is wrong or the destination cannot be
+-- opened.
 function M.open(opts, level)
   local ok, pool = pcall(open, opts)
   if not ok then errors.throw((tostring(pool):gsub("^chute: ", "")), (level or 1) + 1) end

@@ -14,7 +14,6 @@ local KEYS = { params = true, settings = true, body = true, compress = true, hea
 local GRACE_MS = 250 -- the engine keeps the time by itself, and tells more when it runs out
 local raw = errors.raw
 local query_t = ffi.typeof "chute_query"
-local pairs_t = ffi.typeof "chute_pair[?]"
 local outcome = ffi.new "chute_result[1]"
 
 -- What the statement under way borrows: reachable until the engine has copied it.
@@ -27,35 +26,9 @@ local function hold(value)
   return value
 end
 
-local function setting(value)
-  local kind = type(value)
-  if kind == "boolean" then return value and "1" or "0" end
-  if kind == "string" or kind == "number" then return tostring(value) end
-  fail("a setting is text, number or boolean, not a %s", kind)
-end
-
 local function header(value)
   if type(value) ~= "string" then fail("a header is text, not a %s", type(value)) end
   return value
-end
-
---- A table of names and values as a C array of pairs, and their count.
-local function pair_array(values, what, convert)
-  if values == nil then return nil, 0 end
-  if type(values) ~= "table" then fail("%s must be a table of names and values", what) end
-  local names = {}
-  for name in pairs(values) do
-    if type(name) ~= "string" then fail("%s: %s is no name", what, tostring(name)) end
-    names[#names + 1] = name
-  end
-  table.sort(names)
-  local array = hold(pairs_t(#names))
-  for i, name in ipairs(names) do
-    local value = hold(convert(values[name]))
-    if value:find("\0", 1, true) then fail("%s: %s has a zero byte", what, name) end
-    array[i - 1].name, array[i - 1].value = name, value
-  end
-  return array, #names
 end
 
 local function set_body(query, opts)
@@ -83,9 +56,12 @@ local function build(sql, opts, format)
   check(opts)
   local query = query_t()
   query.sql, query.sql_len = hold(sql), #sql
-  query.settings, query.settings_count = pair_array(opts.settings, "settings", setting)
-  query.params, query.params_count = pair_array(opts.params, "params", sql_text.param)
-  query.headers, query.headers_count = pair_array(opts.headers, "headers", header)
+  query.settings, query.settings_count = options.pair_array(opts.settings, "settings",
+    options.setting, held)
+  query.params, query.params_count = options.pair_array(opts.params, "params",
+    sql_text.param, held)
+  query.headers, query.headers_count = options.pair_array(opts.headers, "headers", header,
+    held)
   query.format = hold(opts.format or format)
   query.stream = opts.stream and 1 or 0
   query.sql_in_body = opts.sql == "body" and 1 or 0
