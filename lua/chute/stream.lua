@@ -5,6 +5,7 @@ local options = require "chute.options"
 local policy = require "chute.policy"
 local pool = require "chute.pool"
 local schema = require "chute.schema"
+local shards = require "chute.shards"
 local C, ffi = lib.C, lib.ffi
 local FILTERED = require("chute.row").FILTERED
 
@@ -81,11 +82,16 @@ local function open_stream(self, opts, level)
 end
 
 --- Opens a stream. opts: schema (a path, a definition or a schema) and url (and what chute.pool
--- takes besides), or pool (one opened before, to share); policy keys win over the schema's.
+-- takes besides), or pool (one opened before, to share), or shards and shard_by (see chute.shards);
+-- policy keys win over the schema's.
 -- Throws at the caller's level where the schema or an option is wrong.
 function M.open(opts, level)
   level = (level or 1) + 1
   if type(opts) ~= "table" then errors.throw("open takes a table of options", level) end
+  if opts.shards ~= nil then
+    local all = shards.open(opts, find_schema(opts.schema, level + 1), M.open, level + 1)
+    return all -- no tail call: it would take the caller's level away
+  end
   local for_pool, for_policy = split_options(opts)
   local own = find_schema(opts.schema, level + 1)
   local ok, rules = pcall(policy.read, for_policy, fail)

@@ -1,5 +1,5 @@
 --- The progress line: how far a run has come, redrawn on a terminal and nowhere else.
-local clock = require "chute.cli.clock"
+local clock = require "chute.clock"
 local units = require "chute.cli.units"
 local ffi = require "ffi"
 

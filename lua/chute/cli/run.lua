@@ -1,5 +1,5 @@
 --- One run of `chute insert`: records from readers into a stream, counted.
-local clock = require "chute.cli.clock"
+local clock = require "chute.clock"
 
 local run = {}
 
