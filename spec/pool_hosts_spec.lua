@@ -201,9 +201,11 @@ describe("a pool of several hosts", function()
       end
     end
     assert.is_true(deaths > 2 and posts >= stats.batches_acked)
-    if os.getenv "CHUTE_SOAK_SECONDS" then
-      print(("%d rows in %d batches, %d posts, %d deaths, retries: %d network, %d timeout, %d busy, %d server"):format(
-        count, stats.batches_acked, posts, deaths, retries.network, retries.timeout, retries.busy, retries.server))
-    end
+    local report = os.getenv "CHUTE_SOAK_REPORT"
+    if not report then return end
+    local file = assert(io.open(report, "w"))
+    file:write(("%d rows in %d batches, %d posts, %d deaths\n"):format(count, stats.batches_acked, posts, deaths))
+    for reason, times in pairs(retries) do file:write(("%d attempts repeated: %s\n"):format(times, reason)) end
+    file:close()
   end)
 end)
