@@ -4,6 +4,7 @@
 
 enum { HOUR_TEXT = 13 }; /* "YYYY-MM-DD?HH" */
 
+static const int64_t TIME_END = 1000 * 3600;
 static const int64_t POWERS[] = {1,      10,      100,      1000,      10000,
                                  100000, 1000000, 10000000, 100000000, 1000000000};
 
@@ -208,6 +209,8 @@ int chute_parse_time(const char *s, size_t n, uint32_t scale, int64_t *ticks) {
     }
     if (at != n) return CHUTE_DATE_SYNTAX;
     int64_t value = seconds * POWERS[scale] + fraction;
-    *ticks = negative ? -value - more : value;
+    if (negative) value = -value - more;
+    if (value <= -TIME_END * POWERS[scale]) return CHUTE_DATE_RANGE; /* floored past the end */
+    *ticks = value;
     return 0;
 }

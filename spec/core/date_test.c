@@ -210,6 +210,8 @@ static void times(void) {
     CHECK_INT(1, duration("0:00:01.999", 0));
     CHECK_INT(-2, duration("-0:00:01.001", 0)); /* floored */
     CHECK_INT(-1, duration("-0:00:01.000", 0));
+    CHECK_INT(-359999999000, duration("-999:59:59.99", 5));
+    CHECK_INT(FAILED + CHUTE_DATE_RANGE, duration("-999:59:59.999", 2));
     CHECK_INT(FAILED + CHUTE_DATE_RANGE, duration("10:60:00", 0));
     CHECK_INT(FAILED + CHUTE_DATE_RANGE, duration("10:00:60", 0));
     const char *const bad[] = {"",        "-",         "1000:00:00", "10:00",     "10:0:00",
