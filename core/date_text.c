@@ -74,7 +74,8 @@ size_t chute_format_datetime(int64_t ticks, uint32_t scale, struct chute_date_st
     int32_t offset = style.zone ? chute_zone_offset_at(style.zone, seconds) : 0;
     if (offset % MINUTE_SECONDS != 0) offset = 0;
     int64_t day = floor_div(seconds, DAY_SECONDS);
-    int64_t second = seconds - day * DAY_SECONDS + offset;
+    int64_t second = seconds % DAY_SECONDS;
+    second += (second < 0 ? DAY_SECONDS : 0) + offset;
     int64_t turn = floor_div(second, DAY_SECONDS);
     char *at = put_date(out, day + turn);
     at = put_clock(at, second - turn * DAY_SECONDS);

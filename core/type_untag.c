@@ -368,7 +368,8 @@ int chute_type_untag(const uint8_t *bytes, size_t len, chute_type **type, size_t
     if (code == 0 && u.out.failed) code = fail(&u, "a type of more than 1 MiB");
     if (code == 0 && bytes[0] != TAG_NOTHING) {
         *type = chute_type_parse(u.out.at, u.out.len, err);
-        if (!*type) code = CHUTE_E_SERVER;
+        if (!*type) code = CHUTE_E_SERVER; /* which says what is no type */
+        if (!*type && err) err->kind = code;
     }
     chute_text_clear(&u.out);
     return code;
