@@ -231,7 +231,9 @@ struct nearest {
 };
 
 static void consider(struct nearest *best, const char *known, const char *name, size_t len) {
-    unsigned d = distance(name, len, known, strlen(known));
+    size_t known_len = strlen(known), longer = known_len > len ? known_len - len : len - known_len;
+    if (longer >= best->distance) return;
+    unsigned d = distance(name, len, known, known_len);
     if (d >= best->distance) return;
     best->distance = d;
     best->name = known;
