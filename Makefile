@@ -40,7 +40,8 @@ CHSERVER := build/spec/chserver
 BENCH_LIBRARY = $(BUILD)/bench/libbench.so
 FAULTS := build/spec/faultproxy build/spec/resolver_shim.so
 LUA := $(shell find lua -name '*.lua')
-C_EXTRAS := $(wildcard spec/core/*.[ch] spec/support/*.[ch] bench/*.[ch])
+FUZZERS := $(patsubst spec/fuzz/%_fuzz.c,%,$(wildcard spec/fuzz/*_fuzz.c))
+C_EXTRAS := $(wildcard spec/core/*.[ch] spec/support/*.[ch] spec/fuzz/*.[ch] bench/*.[ch])
 
 # Paths for using the built checkout: build/lua has the generated module, lua/ the others.
 TREE_LUA_PATH  := $(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;$(CURDIR)/$(BUILD)/lua/?.lua;;
@@ -105,7 +106,7 @@ test: deps-test
 	@$(MAKE) --no-print-directory spec
 
 ## spec: the tests, nothing installed before
-spec: build $(TESTS) $(CHSERVER) $(FAULTS)
+spec: build $(TESTS) $(CHSERVER) $(FAULTS) fuzzers
 	@$(IN_TREE) spec/run $(ORDER) $(TESTS) $(SPECS)
 
 $(BUILD)/spec/%_test: spec/core/%_test.c $(wildcard spec/core/*.h) $(OBJECTS)
@@ -143,6 +144,24 @@ $(BENCH_LIBRARY): $(wildcard bench/*.c) $(OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LINK) -Icore $^ $(LDFLAGS) $(LIBS) -o $@
 
+# Clang's fuzzers, under the sanitizers; FUZZ is also where inputs that are new are kept.
+FUZZ := build/fuzz
+RUNS ?= 20000000
+FUZZ_CFLAGS := -O2 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+  -fno-omit-frame-pointer
+
+## fuzz: the fuzzers, RUNS (20000000) inputs each (FUZZERS="type date": those)
+fuzz: fuzzers
+	@for f in $(FUZZERS); do spec/fuzz/run $$f $(RUNS) || exit; done
+
+fuzzers:
+	@$(MAKE) --no-print-directory BUILD=$(FUZZ) CC=clang CFLAGS="$(FUZZ_CFLAGS)" \
+	  $(FUZZERS:%=$(FUZZ)/%_fuzz)
+
+$(FUZZ)/%_fuzz: spec/fuzz/%_fuzz.c spec/fuzz/fuzz.h $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -Icore $< $(OBJECTS) $(LDFLAGS) $(LIBS) -o $@
+
 ## check: warnings by gcc and clang, format, luacheck, and the tests under sanitizers
 check: deps-test
 	@$(MAKE) --no-print-directory lint sanitize
@@ -160,7 +179,7 @@ c-tests: $(TESTS)
 # tagged #chdb load libchdb in the process, those tagged #rock test the installation.
 ASAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 TSAN := -O1 -g -fsanitize=thread
-sanitize: $(CHSERVER) $(FAULTS)
+sanitize: $(CHSERVER) $(FAULTS) fuzzers
 	@$(MAKE) --no-print-directory BUILD=build/tsan CC=gcc CFLAGS="$(TSAN)" SANITIZER=libtsan.so \
 	  SPECS="$(THREADED)" LEFT_OUT=chdb,rock,shell sanitized
 	@$(MAKE) --no-print-directory BUILD=build/asan CC=gcc CFLAGS="$(ASAN)" SANITIZER=libasan.so sanitized
@@ -204,5 +223,5 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | sort
 
-.PHONY: build deps deps-test downloads plain-luajit demo test spec env bench check lint c-tests sanitize \
+.PHONY: fuzz fuzzers build deps deps-test downloads plain-luajit demo test spec env bench check lint c-tests sanitize \
   sanitized install rock-install fmt clean help
