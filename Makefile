@@ -150,9 +150,10 @@ RUNS ?= 20000000
 FUZZ_CFLAGS := -O2 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer
 
-## fuzz: the fuzzers, RUNS (20000000) inputs each (FUZZERS="type date": those)
-fuzz: fuzzers
+## fuzz: the fuzzers, RUNS (20000000) inputs each (FUZZERS="type date": those), then rows by chance
+fuzz: build fuzzers $(CHSERVER)
 	@for f in $(FUZZERS); do spec/fuzz/run $$f $(RUNS) || exit; done
+	@$(IN_TREE) CHUTE_PROPERTY_SECONDS=600 CHUTE_TEST_SECONDS=900 spec/run spec/property_spec.lua
 
 fuzzers:
 	@$(MAKE) --no-print-directory BUILD=$(FUZZ) CC=clang CFLAGS="$(FUZZ_CFLAGS)" \

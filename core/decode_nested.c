@@ -27,8 +27,7 @@ static bool takes_bytes(const chute_type *type) {
     return false;
 }
 
-/* The count of parts, which are then there to be read, as far as counting can tell. `each`: cells
- * a part takes. */
+/* The count of parts, which are then there to be read, as far as counting can tell. */
 static int read_count(chute_decoder *decoder, bool has_bytes, uint32_t *count) {
     uint64_t n = 0;
     int code = chute_decode_leb(decoder, &n);
