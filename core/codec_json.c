@@ -74,6 +74,19 @@ static const chute_codec *find_typed(const struct chute_json *json) {
     return NULL;
 }
 
+/* SKIP a: a server obeys it for `a.b` in text, and must be spared it among paths. (SKIP REGEXP it
+ * sees to itself, in either.) */
+static bool is_skipped(const struct chute_json *json) {
+    for (size_t i = 0; i < json->type->skip_path_count; i++) {
+        const char *skip = json->type->skip_paths[i];
+        size_t len = strlen(skip);
+        if (len <= json->path_len && memcmp(skip, json->path, len) == 0 &&
+            (len == json->path_len || json->path[len] == '.'))
+            return true;
+    }
+    return false;
+}
+
 /* ---- as paths ------------------------------------------------------------------------------ */
 
 /* An object that is being written: its paths begin at `base` of json->path. */
@@ -112,9 +125,10 @@ static uint8_t *put_pair(struct object *object, chute_row *row, const chute_cell
     size_t len = json->path_len;
     if (!push(json, object->depth > 1, row, key)) return NULL;
     const chute_codec *typed = object->inside ? NULL : find_typed(json);
-    if (value->kind == CHUTE_CELL_PAIRS && !typed)
+    bool skipped = !object->inside && is_skipped(json);
+    if (!skipped && value->kind == CHUTE_CELL_PAIRS && !typed)
         out = put_pairs(object, row, value, out);
-    else if (value->kind != CHUTE_CELL_NULL || (typed && typed->takes_null))
+    else if (!skipped && (value->kind != CHUTE_CELL_NULL || (typed && typed->takes_null)))
         out = put_value(object, row, typed, value, out);
     json->path_len = len;
     return out;
@@ -255,7 +269,7 @@ int chute_bind_json(chute_codec *codec, const struct chute_codec_options *option
     json->dynamic.typed = chute_typed_new(options);
     json->paths = chute_json_paths_new(codec->type);
     json->parser = chute_json_parser_new();
-    return json->dynamic.typed && json->paths && json->parser
+    return json->dynamic.typed && json->paths && json->parser && grow_path(json, 1)
                ? CHUTE_OK
                : chute_fail(err, CHUTE_E_NOMEM, "out of memory");
 }

@@ -158,9 +158,9 @@ static uint8_t *put_time(const chute_codec *codec, chute_row *row, const chute_c
     struct instant at;
     bool known = true;
     if (cell->kind == CHUTE_CELL_STRING) {
-        int rc = chute_parse_time(cell->ptr, cell->len, codec->scale, &ticks);
-        if (rc == CHUTE_DATE_SYNTAX) return chute_row_refuse(row, cell, " is not a time");
-        known = rc == CHUTE_OK;
+        known = chute_parse_time(cell->ptr, cell->len, codec->scale, &ticks) == CHUTE_OK;
+        if (!known && chute_parse_time(cell->ptr, cell->len, 9, &ticks) != CHUTE_OK)
+            return chute_row_refuse(row, cell, " is not a time"); /* nor one floored too far */
     } else if (is_number(cell)) {
         bool nearest = codec->type->kind == CHUTE_TYPE_TIME64;
         known = read_number(codec, cell, codec->scale, nearest, &at) &&

@@ -10,7 +10,7 @@ judge.__index = judge
 -- Types that a table has only where one insists.
 local INSIST = {
   allow_suspicious_low_cardinality_types = 1, allow_suspicious_fixed_string_types = 1,
-  allow_experimental_nullable_tuple_type = 1, session_timezone = "UTC",
+  allow_experimental_nullable_tuple_type = 1, allow_suspicious_variant_types = 1, session_timezone = "UTC",
   output_format_decimal_trailing_zeros = 1, -- as 18.16 does
 }
 local INSIST_18 = { allow_experimental_low_cardinality_type = 1 }
@@ -51,8 +51,17 @@ end
 --- Sends a buffer's rows into a fresh table, whose name it returns.
 function judge:insert(buf)
   local name = self:create(buf.schema)
-  self:query(("INSERT INTO %s FORMAT %s"):format(name, buf.schema.format), buf:tostring())
+  self:send(name, buf.schema.format, buf:tostring(), buf.schema.json_text)
   return name
+end
+
+--- Sends bytes in a format into a table. json_text: JSON is text in them. Throws where they are
+-- refused.
+function judge:send(name, format, bytes, json_text)
+  local params = {}
+  for key, value in pairs(self.params) do params[key] = value end
+  if json_text then params.input_format_binary_read_json_as_string = 1 end
+  self.db:query(("INSERT INTO %s FORMAT %s"):format(name, format), { params = params, body = bytes })
 end
 
 --- Throws where the table's rows, as ClickHouse writes them, are not the buffer's bytes.
