@@ -407,6 +407,9 @@ typedef struct chute_query {
     uint32_t timeout_ms;  /* 0: the pool's */
     uint32_t stream;      /* 1: the answer is to be taken by chute_request_take, as it comes; then
                            * timeout_ms is of a time without a byte */
+    uint32_t
+        compress_response; /* 1: the answer may come compressed; it is given as it was before */
+    uint32_t progress;     /* 1: the server is to tell of its progress meanwhile */
 } chute_query;
 
 typedef struct chute_request chute_request;
@@ -425,6 +428,10 @@ int chute_request_wait(chute_request *request, uint32_t timeout_ms);
  * yet; 2: that was all. Negative: the request's error; what was taken before was in order. About
  * 1 MiB comes ahead of what is taken. */
 int chute_request_take(chute_request *request, const char **data, size_t *len, chute_error *err);
+
+/* Copies what the server last told of its progress (JSON, NUL-ended, cut) and returns its length: 0
+ * where it told nothing. */
+size_t chute_request_progress(chute_request *request, char *out, size_t capacity);
 
 /* What a finished request brought. Texts are NUL-ended, all borrowed from the request. */
 typedef struct chute_result {

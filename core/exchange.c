@@ -123,6 +123,8 @@ static void take_header(chute_exchange *x, const char *name, size_t name_len, co
     if (is_named(name, name_len, "Exception-Code")) {
         int32_t code = number_in(value, len);
         x->code = code ? code : -1;
+    } else if (is_named(name, name_len, "Progress")) {
+        chute_request_tell(x->request, value, len);
     } else if (is_named(name, name_len, "Exception-Tag")) {
         copy_value(x->tag, sizeof x->tag, value, len);
     } else if (is_named(name, name_len, "Summary")) {
@@ -281,6 +283,8 @@ static bool write_url(chute_exchange *x) {
     if (request->format) add_key(url, "", "default_format", request->format);
     if (request->packed && chute_compress_is_block(request->compression))
         add_key(url, "", "decompress", "1");
+    if (request->compress_response) add_key(url, "", "enable_http_compression", "1");
+    if (request->tells_progress) add_key(url, "", "send_progress_in_http_headers", "1");
     for (size_t i = 0; i < request->params_count; i++)
         add_key(url, "param_", request->params[i].name, request->params[i].value);
     if (!add_settings(x)) return false;
@@ -359,6 +363,12 @@ static void set_times(chute_exchange *x, uint32_t timeout_ms) {
     curl_easy_setopt(x->easy, CURLOPT_LOW_SPEED_TIME, stream ? seconds : 0L);
 }
 
+/* What libcurl can undo, the best first: ClickHouse takes the first it knows. */
+static const char *encodings(void) {
+    bool zstd = curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ZSTD;
+    return zstd ? "zstd, gzip" : "gzip";
+}
+
 static void set_options(chute_exchange *x, uint32_t max_idle_s) {
     CURL *easy = x->easy;
     const chute_request *request = x->request;
@@ -368,6 +378,8 @@ static void set_options(chute_exchange *x, uint32_t max_idle_s) {
     x->moved_at = 0;
     curl_easy_setopt(easy, CURLOPT_URL, x->url.at);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, x->headers);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING,
+                     request->compress_response ? encodings() : NULL);
     set_times(x, timeout_ms);
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)max_idle_s);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, max_idle_s == 0 ? 1L : 0L);

@@ -102,6 +102,8 @@ static bool fill(chute_request *request, const chute_query *query) {
     request->level = query->level;
     request->timeout_ms = query->timeout_ms;
     request->stream = query->stream;
+    request->compress_response = query->compress_response;
+    request->tells_progress = query->progress;
     if (query->format && !(request->format = strdup(query->format))) return false;
     return copy_sql(request, query->sql, query->sql_len) &&
            copy_rows(request, query->body, query->body_len) &&
@@ -304,6 +306,26 @@ int chute_request_result(chute_request *request, chute_result *result, chute_err
                              .timezone = outcome->timezone,
                              .status = outcome->status};
     return 0;
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+void chute_request_tell(chute_request *request, const char *json, size_t len) {
+    size_t room = sizeof request->progress - 1, n = len < room ? len : room;
+    pthread_mutex_lock(&request->lock);
+    memcpy(request->progress, json, n);
+    request->progress[n] = '\0';
+    pthread_mutex_unlock(&request->lock);
+}
+
+size_t chute_request_progress(chute_request *request, char *out, size_t capacity) {
+    if (is_forked(request) || capacity == 0) return 0;
+    pthread_mutex_lock(&request->lock);
+    size_t len = strlen(request->progress), n = len < capacity ? len : capacity - 1;
+    memcpy(out, request->progress, n);
+    pthread_mutex_unlock(&request->lock);
+    out[n] = '\0';
+    return n;
 }
 
 /* ---- streams ------------------------------------------------------------------------------ */

@@ -55,6 +55,8 @@ struct chute_request {
     /* What to send: never changes once the pool has it, but for `packed`. */
     bool insert;                             /* rows are sent: the answer to success is empty */
     bool stream;                             /* the answer is taken as it comes */
+    bool compress_response;                  /* it may come compressed */
+    bool tells_progress;                     /* the server is asked to tell of it */
     bool sql_first;                          /* the statement stands at the head of the body */
     char *sql;                               /* owned; a newline and a NUL follow it */
     size_t sql_len;                          /* without them */
@@ -88,6 +90,7 @@ struct chute_request {
     pthread_cond_t changed;
     bool done;
     struct chute_flow flow; /* of a stream */
+    char progress[256];     /* JSON, under the lock */
 };
 
 /* Copies the statement. Two references: one each for the caller and the pool. */
@@ -110,6 +113,8 @@ bool chute_request_is_done(chute_request *request);
 /* The I/O thread's side of a stream. Adds bytes of the answer: 1, or 0: there is no room, they are
  * to come again; negative: no memory. `bare`: see chute_flow. */
 int chute_request_flow(chute_request *request, const char *bytes, size_t len, bool bare);
+/* The server told of its progress. */
+void chute_request_tell(chute_request *request, const char *json, size_t len);
 /* Whether a stream that had no room has some again; told once. */
 bool chute_request_has_room(chute_request *request);
 

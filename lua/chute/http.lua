@@ -21,6 +21,12 @@ function Connection:query(sql, opts)
   return answer, err
 end
 
+--- Sends a statement and does not wait: a request, with :done(), :result() and :cancel(). Or nil, err.
+function Connection:request(sql, opts)
+  local request, err = self.pool:request(sql, opts, 2)
+  return request, err
+end
+
 --- Asks whether the server answers. true; or nil, err.
 function Connection:ping() return self.pool:ping() end
 

@@ -79,7 +79,7 @@ function M.setting(value)
 end
 
 --- A table of names and values as a C array of pairs, and their count. `what`: for messages;
--- `convert`: makes a value's text; `held`: a list that keeps array and texts alive.
+-- `convert(value, name)`: a value's text; `held`: a list that keeps array and texts alive.
 function M.pair_array(values, what, convert, held)
   if values == nil then return nil, 0 end
   if type(values) ~= "table" then fail("%s must be a table of names and values", what) end
@@ -92,7 +92,7 @@ function M.pair_array(values, what, convert, held)
   local array = ffi.new(pairs_t, #names)
   held[#held + 1] = array
   for i, name in ipairs(names) do
-    local value = convert(values[name])
+    local value = convert(values[name], name)
     if value:find("\0", 1, true) then fail("%s: %s has a zero byte", what, name) end
     array[i - 1].name, array[i - 1].value = name, value
     held[#held + 1] = value

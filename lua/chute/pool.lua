@@ -112,6 +112,13 @@ function Pool:query(sql, opts, level)
   return answer, err -- no tail call: it would take the caller's level away
 end
 
+--- Sends a statement and does not wait: a request, with :done(), :result() and :cancel(). Or nil, err.
+function Pool:request(sql, opts, level)
+  if not self.ptr then return closed() end
+  local request, err = query.start(self.ptr, self.timeout_ms, sql, opts, (level or 1) + 1)
+  return request, err
+end
+
 local function insert_options(buf, opts)
   local given = {}
   for key, value in pairs(opts or {}) do

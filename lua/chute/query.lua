@@ -2,15 +2,16 @@
 local errors = require "chute.errors"
 local lib = require "chute.lib"
 local options = require "chute.options"
+local param = require "chute.param"
 local result = require "chute.result"
-local sql_text = require "chute.sql"
 local wait = require "chute.wait"
 local C, ffi = lib.C, lib.ffi
 
 local M = {}
 
 local KEYS = { params = true, settings = true, body = true, compress = true, headers = true,
-  timeout = true, format = true, sql = true, stream = true }
+  timeout = true, format = true, sql = true, stream = true, compress_response = true,
+  progress = true }
 local GRACE_MS = 250 -- the engine keeps the time by itself, and tells more when it runs out
 local raw = errors.raw
 local query_t = ffi.typeof "chute_query"
@@ -44,6 +45,9 @@ local function check(opts)
     if not KEYS[key] then fail("query has no option %s", tostring(key)) end
   end
   if opts.format ~= nil and type(opts.format) ~= "string" then fail "format must be a name" end
+  if opts.progress ~= nil and type(opts.progress) ~= "function" then
+    fail "progress must be a function"
+  end
   if opts.sql ~= nil and opts.sql ~= "url" and opts.sql ~= "body" then
     fail("sql %q is neither \"url\" nor \"body\"", tostring(opts.sql))
   end
@@ -58,12 +62,15 @@ local function build(sql, opts, format)
   query.sql, query.sql_len = hold(sql), #sql
   query.settings, query.settings_count = options.pair_array(opts.settings, "settings",
     options.setting, held)
+  local types = opts.params and param.types(sql)
   query.params, query.params_count = options.pair_array(opts.params, "params",
-    sql_text.param, held)
+    function(value, name) return param.text(value, types[name]) end, held)
   query.headers, query.headers_count = options.pair_array(opts.headers, "headers", header,
     held)
   query.format = hold(opts.format or format)
   query.stream = opts.stream and 1 or 0
+  query.compress_response = opts.compress_response and 1 or 0
+  query.progress = opts.progress and 1 or 0
   query.sql_in_body = opts.sql == "body" and 1 or 0
   set_body(query, opts)
   local ms = opts.timeout and options.duration(opts.timeout, "timeout")
@@ -81,7 +88,7 @@ local function asked_for(sql, opts)
   local json = opts.settings and opts.settings.output_format_binary_write_json_as_string
   return {
     format = sql:match "[Ff][Oo][Rr][Mm][Aa][Tt]%s+([%w_]+)[%s;]*$" or opts.format or result.FORMAT,
-    stream = opts.stream,
+    stream = opts.stream, progress = opts.progress,
     json_text = json == true or json == 1 or json == "1",
   }
 end
@@ -98,9 +105,37 @@ local function begin_stream(request, ms, asked)
   return result.stream(outcome[0], asked, request, ready)
 end
 
+local PROGRESS_MS = 100 -- between looks
+
+-- Waits as `wait` does, and meanwhile calls `tell` with what the server last told of its progress.
+local function wait_telling(request, ms, tell)
+  local text, before = ffi.new "char[256]", ""
+  while true do
+    local step = math.min(ms, PROGRESS_MS)
+    local done = wait(request, step)
+    local len = tonumber(C.chute_request_progress(request, text, 256))
+    local now = ffi.string(text, len)
+    if now ~= before then
+      before = now
+      tell(result.numbers(now))
+    end
+    ms = ms - step
+    if done or ms <= 0 then return done end
+  end
+end
+
+-- Whether it is done. What the caller's function throws ends the request.
+local function await(request, ms, tell)
+  if not tell then return wait(request, ms) end
+  local ok, done = pcall(wait_telling, request, ms, tell)
+  if ok then return done end
+  C.chute_request_free(request)
+  error(done, 0)
+end
+
 --- What a request brought once it is done; it is freed. A result; or nil, err.
 local function finish(request, ms, asked)
-  if not wait(request, ms) then
+  if not await(request, ms, asked.progress) then
     C.chute_request_free(request)
     return nil, errors.new("timeout", ("no answer within %g s"):format((ms - GRACE_MS) / 1000),
       { retryable = true, uncertain = true })
@@ -119,17 +154,58 @@ end
 -- timeout, format (of the answer, where the SQL names none: RowBinaryWithNamesAndTypes, which
 -- result:rows() reads, unless given), sql ("body": the statement goes at the head of the body),
 -- stream (true: the result is there as soon as the answer begins, without a body, and its rows come
--- in bounded memory; `timeout` is then of a time in which nothing comes). A result; or nil, err.
--- Throws at `level` on wrong arguments.
+-- in bounded memory; `timeout` is then of a time in which nothing comes), compress_response (true:
+-- the answer comes compressed), progress (a function that is called meanwhile, about ten times a
+-- second, with what the server tells: read_rows, read_bytes, total_rows_to_read …; what it throws
+-- ends the statement). A result; or nil, err. Throws at `level` on wrong arguments.
 function M.send(pool, default_ms, sql, opts, level)
+  local request, err = M.start(pool, default_ms, sql, opts, level + 1)
+  if not request then return nil, err end
+  return request:result()
+end
+
+-- ---- requests -------------------------------------------------------------------------------
+
+local Request = {}
+Request.__index = Request
+
+--- Sends a statement and does not wait: a request. Else as M.send.
+function M.start(pool, default_ms, sql, opts, level)
   opts = opts or {}
   local ok, query, ms = pcall(build, sql, opts, result.FORMAT)
   local request = ok and C.chute_pool_query(pool, query, raw)
   release()
   if not ok then errors.throw((tostring(query):gsub("^chute: ", "")), level + 1) end
   if request == nil then return nil, errors.take() end
-  return finish(request, (ms or default_ms) + GRACE_MS, asked_for(sql, opts))
+  return setmetatable({ ptr = ffi.gc(request, C.chute_request_free),
+    ms = (ms or default_ms) + GRACE_MS, asked = asked_for(sql, opts) }, Request)
 end
+
+local function take(self)
+  local ptr = self.ptr
+  self.ptr = nil
+  return ptr and ffi.gc(ptr, nil)
+end
+
+--- Whether the outcome is there, which result() then gives without waiting.
+function Request:done() return not self.ptr or wait(self.ptr, 0) end
+
+--- Waits for the outcome, which is told once. A result; or nil, err.
+function Request:result()
+  local ptr = take(self)
+  if not ptr then return nil, errors.new("closed", "the request is over") end
+  return finish(ptr, self.ms, self.asked)
+end
+
+--- Lets go of it: its connection is closed, by which a server told to (the setting
+-- cancel_http_readonly_queries_on_client_close) ends the query, too. Idempotent; true.
+function Request:cancel()
+  local ptr = take(self)
+  if ptr then C.chute_request_free(ptr) end
+  return true
+end
+
+Request.__tostring = function(self) return self.ptr and "chute.request" or "chute.request: over" end
 
 --- Sends the rows of a buffer (a chute_buffer) likewise, compressed as opts.compress says.
 function M.send_rows(pool, default_ms, sql, buffer, opts, level)

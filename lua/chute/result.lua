@@ -13,8 +13,8 @@ local M = { FORMAT = "RowBinaryWithNamesAndTypes" }
 local Result = {}
 Result.__index = Result
 
--- {"read_rows":"1","written_rows":"0", …}: names and numbers, these mostly in quotes.
-local function decode_summary(json)
+--- {"read_rows":"1","written_rows":"0", …}: names and numbers, these mostly in quotes.
+function M.numbers(json)
   local summary = {}
   for name, number in json:gmatch '"([%w_]+)"%s*:%s*"?(%-?%d+)"?' do
     summary[name] = tonumber(number)
@@ -29,7 +29,7 @@ end
 
 local function new(raw, asked)
   return setmetatable({
-    summary = decode_summary(ffi.string(raw.summary)),
+    summary = M.numbers(ffi.string(raw.summary)),
     query_id = text_or_nil(raw.query_id),
     format = text_or_nil(raw.format),
     timezone = text_or_nil(raw.timezone),

@@ -1,6 +1,4 @@
 --- SQL texts: names and values written so that they stand for themselves.
-local values = require "chute.values"
-
 local M = {}
 
 local ESCAPES = { ["\\"] = "\\\\", ["'"] = "\\'", ["`"] = "\\`", ["\n"] = "\\n", ["\r"] = "\\r",
@@ -72,52 +70,6 @@ function M.insert(name, columns, format)
   local quoted = {}
   for i, column in ipairs(columns) do quoted[i] = M.name(column) end
   return ("INSERT INTO %s (%s) FORMAT %s"):format(target, table.concat(quoted, ", "), format)
-end
-
--- ---- parameters -----------------------------------------------------------------------------
-
-local function number(value)
-  if value ~= value then return "nan" end
-  if value == math.huge or value == -math.huge then return value > 0 and "inf" or "-inf" end
-  if value % 1 == 0 and value > -2 ^ 63 and value < 2 ^ 63 then return ("%.0f"):format(value) end
-  return ("%.17g"):format(value)
-end
-
-local literal
-
-local function list(value)
-  local parts = {}
-  for i = 1, #value do parts[i] = literal(value[i]) end
-  return "[" .. table.concat(parts, ",") .. "]"
-end
-
-local function map(value)
-  local parts = {}
-  for key, item in pairs(value) do parts[#parts + 1] = literal(key) .. ":" .. literal(item) end
-  table.sort(parts)
-  return "{" .. table.concat(parts, ",") .. "}"
-end
-
--- A value inside of a list or map.
-function literal(value)
-  local kind = type(value)
-  if value == values.null then return "NULL" end
-  if kind == "string" then return "'" .. escape(value) .. "'" end
-  if kind == "number" then return number(value) end
-  if kind == "boolean" then return tostring(value) end
-  if kind == "cdata" then return (tostring(value):gsub("U?LL$", "")) end
-  if kind == "table" then return (#value > 0 or next(value) == nil) and list(value) or map(value) end
-  error(("a %s is no value of a parameter"):format(kind), 0)
-end
-
---- A parameter's value as ClickHouse reads it for {name:Type}: strings, numbers, booleans, 64-bit
--- cdata, chute.null, and tables of them as arrays or maps. Throws, without a position, on others.
-function M.param(value)
-  if value == values.null then return "\\N" end
-  if type(value) == "string" then
-    return (value:gsub("[\\\n\r\t%z]", ESCAPES))
-  end
-  return literal(value)
 end
 
 return M
