@@ -129,6 +129,14 @@ build/spec/resolver_shim.so: spec/support/resolver_shim.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -fPIC -fvisibility=hidden -shared $< -ldl -o $@
 
+## soak: servers that die and return for two minutes, with figures (CHUTE_SOAK_SECONDS=600: longer)
+SOAK_SECONDS := $(or $(CHUTE_SOAK_SECONDS),120)
+soak: build $(CHSERVER) $(FAULTS)
+	@$(IN_TREE) CHUTE_SOAK_SECONDS=$(SOAK_SECONDS) CHUTE_SOAK_REPORT="$(abspath $(BUILD))/soak" \
+	  CHUTE_TEST_SECONDS=$$(($(SOAK_SECONDS) * 3 + 300)) \
+	  spec/run spec/pool_hosts_spec.lua spec/delivery_replicated_spec.lua
+	@cat $(BUILD)/soak
+
 ## env: what to eval for using the built checkout uninstalled: eval "$(make -s env)"
 env:
 	@echo 'export LUA_PATH="$(TREE_LUA_PATH)"'
@@ -188,7 +196,7 @@ sanitize: $(CHSERVER) $(FAULTS) fuzzers
 # The specs that drive threads of the engine. Those tagged #shell use os.execute or io.popen, which
 # crash under ThreadSanitizer.
 LEFT_OUT := chdb,rock
-THREADED := $(wildcard spec/*pool*_spec.lua spec/*stream*_spec.lua)
+THREADED := $(wildcard spec/*pool*_spec.lua spec/*stream*_spec.lua spec/delivery_spec.lua)
 
 sanitized: build $(TESTS)
 	@TSAN_OPTIONS=halt_on_error=1 spec/run $(TESTS)
@@ -224,5 +232,5 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | sort
 
-.PHONY: fuzz fuzzers build deps deps-test downloads plain-luajit demo test spec env bench check lint c-tests sanitize \
-  sanitized install rock-install fmt clean help
+.PHONY: fuzz fuzzers build deps deps-test downloads plain-luajit demo test spec soak env bench check lint c-tests \
+  sanitize sanitized install rock-install fmt clean help
