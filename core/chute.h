@@ -558,8 +558,7 @@ int chute_stream_parked(chute_stream *stream, uint64_t which, chute_parked *out)
 /* Sends all parked batches once more, with their tokens. Returns how many; 0 of a closed stream. */
 uint64_t chute_stream_retry_parked(chute_stream *stream);
 
-/* Ends the batches that wait for another attempt, and lets none begin: they are parked with the
- * error of their last. */
+/* Lets no attempt begin any more: batches that wait for one end as closed. */
 void chute_stream_give_up(chute_stream *stream);
 
 /* Frees it (taken; NULL is fine). Batches still in flight go on to their end without it. */

@@ -64,15 +64,21 @@ static void rest(chute_pool *pool, chute_request *request) {
     *at = request;
 }
 
-static bool can_retry(const chute_pool *pool, const chute_request *request) {
-    const chute_batch *batch = request->batch;
-    return batch && !pool->closing && !batch->insert->given_up &&
-           request->error.flags & CHUTE_RETRYABLE;
+static bool is_given_up(const chute_request *request) {
+    return request->batch && request->batch->insert->given_up;
+}
+
+/* Its owner has closed: what could still have been delivered is no refusal of the server's. */
+static void end_given_up(chute_request *request) {
+    uint32_t uncertain = request->error.flags & CHUTE_UNCERTAIN;
+    chute_fail(&request->error, CHUTE_E_CLOSED, "the stream was closed before it was delivered");
+    request->error.flags = CHUTE_RETRYABLE | uncertain;
+    chute_pool_end(request, NULL);
 }
 
 static bool retry_batch(chute_pool *pool, chute_request *request) {
     chute_batch *batch = request->batch;
-    if (!can_retry(pool, request) ||
+    if (!batch || pool->closing || !(request->error.flags & CHUTE_RETRYABLE) ||
         !chute_retry_next(&batch->insert->retry, &request->tries, chute_clock_ms(),
                           request->outcome.retry_after_ms, &request->due_ms))
         return false;
@@ -100,26 +106,23 @@ static bool try_elsewhere(chute_pool *pool, chute_request *request) {
 }
 
 static void fail_attempt(chute_pool *pool, chute_request *request) {
-    if (!retry_batch(pool, request) && !try_elsewhere(pool, request)) chute_pool_end(request, NULL);
+    if (is_given_up(request) && request->error.flags & CHUTE_RETRYABLE)
+        end_given_up(request);
+    else if (!retry_batch(pool, request) && !try_elsewhere(pool, request))
+        chute_pool_end(request, NULL);
 }
 
-/* The resting requests that are due are ready again, in order; those whose owner gave up end with
- * the error of their last attempt. */
+/* The resting requests that are due, or given up, are ready again, in order. */
 static void wake_due(chute_pool *pool) {
     struct chute_request_queue due = {0};
     uint64_t now = pool->resting ? chute_clock_ms() : 0;
     for (chute_request **at = &pool->resting, *request; (request = *at);) {
-        bool given_up = request->batch->insert->given_up;
-        if (!given_up && request->due_ms > now) {
+        if (request->due_ms > now && !is_given_up(request)) {
             at = &request->next;
             continue;
         }
         *at = request->next;
-        request->next = NULL;
-        if (given_up)
-            chute_pool_end(request, &request->batch->error);
-        else
-            chute_request_push(&due, request);
+        chute_request_push(&due, request);
     }
     put_first(pool, &due, CHUTE_READY_INSERTS);
 }
@@ -276,6 +279,10 @@ static void send_on(chute_pool *pool, chute_request *request) {
 }
 
 static void send_or_drop(chute_pool *pool, chute_request *request) {
+    if (is_given_up(request)) {
+        end_given_up(request);
+        return;
+    }
     if (!request->cancelled) {
         send_on(pool, request);
         return;

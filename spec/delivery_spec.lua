@@ -161,11 +161,12 @@ describe("delivery", function()
   end)
 
   it("waits as long as Retry-After says, in seconds or as a date", function()
-    for _, after in ipairs { 1, os.date("!%a, %d %b %Y %H:%M:%S GMT", os.time() + 2) } do
+    local function date() return os.date("!%a, %d %b %Y %H:%M:%S GMT", os.time() + 3) end
+    for _, after in ipairs { function() return 1 end, date } do
       proxy:clear()
       proxy:forget()
-      proxy:rule { kind = "insert", status = 503, times = 1, headers = { ["Retry-After"] = after } }
       local s = open()
+      proxy:rule { kind = "insert", status = 503, times = 1, headers = { ["Retry-After"] = after() } }
       fill(s)
       assert.is_true(s:drain(WAIT))
       local posts = proxy:requests { kind = "insert" }
@@ -251,6 +252,9 @@ describe("delivery", function()
       assert.equal(ROWS, err.lost)
       assert.is_true(process.now() - began < 3)
       assert.matches("503", tostring(err))
+      await(s, function(stats) return stats.pending == 0 end) -- given up, long before its time
+      assert.equal(ROWS, assert_balanced(s).parked)
+      assert.equal(1, #proxy:requests { kind = "insert" })
     end)
   end)
 
