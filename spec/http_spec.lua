@@ -1,11 +1,12 @@
 -- Connections: single statements over HTTP, their results and errors.
 local chute = require "chute"
+local defer = require "spec.support.defer"
 local http = require "spec.support.http"
 local server = require "spec.support.server"
 
 local function connect(to, opts)
   local conn = chute.connect(to, opts)
-  finally(function() conn:close() end)
+  defer(function() conn:close() end)
   return conn
 end
 
@@ -98,7 +99,7 @@ describe("a connection to ClickHouse 26.5", function()
 
   it("sends data after the statement", function()
     local db = s:database()
-    finally(function() db:drop() end)
+    defer(function() db:drop() end)
     db:query "CREATE TABLE t (a UInt8, b String) ENGINE = Memory"
     for _, sql in ipairs { "url", "body" } do
       for _, how in ipairs { "none", "zstd", "lz4", "block-lz4" } do
@@ -114,7 +115,7 @@ describe("a connection to ClickHouse 26.5", function()
     local long = ("x"):rep(200000)
     assert.equal("200000\n", assert(conn:query(("SELECT length('%s') FORMAT TSV"):format(long))).body)
     local db = s:database()
-    finally(function() db:drop() end)
+    defer(function() db:drop() end)
     db:query "CREATE TABLE t (a UInt8) ENGINE = Memory"
     local insert = ("INSERT INTO %s.t /* %s */ FORMAT CSV"):format(db.name, long)
     assert.equal(2, assert(conn:query(insert, { body = "1\n2\n", compress = "lz4" })).summary.written_rows)
@@ -149,7 +150,7 @@ describe("a connection to ClickHouse 26.5", function()
 
   it("uses the database of its options or its URL", function()
     local db = s:database()
-    finally(function() db:drop() end)
+    defer(function() db:drop() end)
     local sql = "SELECT currentDatabase() FORMAT TSV"
     assert.equal(db.name .. "\n", assert(connect(s.url, { database = db.name }):query(sql)).body)
     assert.equal(db.name .. "\n", assert(connect(s.url .. "/?database=" .. db.name):query(sql)).body)
@@ -270,7 +271,7 @@ describe("values on their way to C", function()
   it("outlive a collector that never rests", function()
     local conn = connect(server.shared.chdb().url)
     local pause, step = collectgarbage("setpause", 0), collectgarbage("setstepmul", 1000)
-    finally(function()
+    defer(function()
       collectgarbage("setpause", pause)
       collectgarbage("setstepmul", step)
     end)

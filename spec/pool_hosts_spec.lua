@@ -1,6 +1,7 @@
 -- Several hosts: which one serves, what becomes of one that dies, and that no row is lost or doubled meanwhile.
 
 local chute = require "chute"
+local defer = require "spec.support.defer"
 local faults = require "spec.support.faults"
 local http = require "spec.support.http"
 local process = require "spec.support.process"
@@ -155,11 +156,11 @@ describe("a pool of several hosts", function()
   it("asks and inserts elsewhere where a host takes no connection", function()
     local dead = ("http://127.0.0.1:%d"):format(http.free_port())
     local pool = chute.pool { url = { dead, proxies[1].url }, strategy = "in_order" }
-    finally(function() pool:close() end)
+    defer(function() pool:close() end)
     assert.is_true(pool:ping())
     assert.equal("1\n", assert(pool:query "SELECT 1 FORMAT TSV").body)
     local both = chute.pool { url = { dead, dead } }
-    finally(function() both:close() end)
+    defer(function() both:close() end)
     local answer, err = both:query "SELECT 1"
     assert.is_nil(answer)
     assert.same({ "network", false }, { err.kind, err.uncertain })

@@ -1,6 +1,7 @@
 -- Answers taken as they come: rows in bounded memory, exceptions behind rows, what is let go of.
 
 local chute = require "chute"
+local defer = require "spec.support.defer"
 local faults = require "spec.support.faults"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
@@ -192,13 +193,10 @@ describe("a streamed answer", function()
 
   it("comes from an embedded ClickHouse too #chdb", function()
     local dir = process.make_dir()
-    finally(function() process.remove_dir(dir) end)
+    defer(function() process.remove_dir(dir) end)
     local own = chute.pool { url = "chdb:" .. dir .. "/data",
       libchdb = os.getenv "CHUTE_LIBCHDB" or ".cache/chdb/libchdb.so" }
-    finally(function()
-      own:close()
-      process.remove_dir(dir)
-    end)
+    defer(function() own:close() end)
     local result = assert(own:query("SELECT number::UInt32 AS n FROM numbers(100000)", { stream = true }))
     local n = 0
     for row in result:rows() do
