@@ -269,7 +269,7 @@ static struct span tagged(struct span body, const char *tag) {
     return text;
 }
 
-/* Up to 25.10: "__exception__\r\n<text>", and the connection broken off. */
+/* Up to 25.10, which give no tag: "__exception__\r\n<text>", and the connection broken off. */
 static struct span marked(struct span body) {
     size_t at = find_last(body, marker);
     if (at == SIZE_MAX) return (struct span){0};
@@ -288,8 +288,7 @@ static struct span bare(struct span body) {
 static struct span find_in_body(const chute_answer *a) {
     struct span body = {a->body, a->len};
     if (body.len > TAIL) body = span_after(body, body.len - TAIL);
-    struct span found = tagged(body, a->tag);
-    if (!found.at) found = marked(body);
+    struct span found = *a->tag ? tagged(body, a->tag) : marked(body);
     if (!found.at && a->old_server) found = bare(body);
     return found;
 }

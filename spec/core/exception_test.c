@@ -195,6 +195,10 @@ static void in_mid_stream(void) {
     a.tag = "zyxwvuts";
     CHECK_INT(0, find(&a));
 
+    a = answer_of("1\n__exception__\r\nCode: 1. DB::Exception: a value (X)\n", 200);
+    a.tag = "zyxwvuts"; /* a server that gives a tag marks with it alone */
+    CHECK_INT(0, find(&a));
+
     const char *old = "1\n2\nCode: 395, e.displayText() = DB::Exception: Boom, e.what() = "
                       "DB::Exception\n"; /* 18.16 */
     a = answer_of(old, 200);
