@@ -52,10 +52,10 @@ static int leave(const struct folder *folder, const char *name, const char *byte
     if (fd < 0) return refuse(folder, "make a file", err);
     bool fine = write_all(fd, bytes, len) && fsync(fd) == 0;
     fine = close(fd) == 0 && fine;
-    if (fine && renameat(folder->fd, draft, folder->fd, name) == 0 && fsync(folder->fd) == 0)
-        return 0;
+    bool renamed = fine && renameat(folder->fd, draft, folder->fd, name) == 0;
+    if (renamed && fsync(folder->fd) == 0) return 0;
     refuse(folder, "write a file", err);
-    unlinkat(folder->fd, draft, 0);
+    unlinkat(folder->fd, renamed ? name : draft, 0);
     return CHUTE_E_SYSTEM;
 }
 

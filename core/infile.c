@@ -67,6 +67,11 @@ static bool is(struct token token, const char *word) {
     return token.len == strlen(word) && strncasecmp(token.at, word, token.len) == 0;
 }
 
+bool chute_infile_is_insert(const char *sql, size_t len) {
+    struct lexer lex = {sql, sql + len, 0};
+    return is(next(&lex), "INSERT");
+}
+
 /* A word after these is a name, whatever it spells. */
 static bool names_next(struct token token) {
     return is(token, "INTO") || is(token, "TABLE") || is(token, "FUNCTION") || is(token, ".");

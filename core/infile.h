@@ -11,6 +11,9 @@ struct chute_infile {
     size_t data_at;   /* where rows would begin: `len` where none stand there */
 };
 
+/* Whether the first word is INSERT, comments left aside. */
+bool chute_infile_is_insert(const char *sql, size_t len);
+
 /* True: the text is "INSERT … FORMAT name", with or without rows behind it. */
 bool chute_infile_find(const char *sql, size_t len, struct chute_infile *found);
 

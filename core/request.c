@@ -2,6 +2,7 @@
 
 #include "compress.h"
 #include "error.h"
+#include "infile.h"
 #include "pool.h"
 #include "process.h"
 #include "url.h"
@@ -10,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 /* ---- making ------------------------------------------------------------------------------- */
@@ -76,15 +76,6 @@ static chute_request *make(int kind, uint32_t refs) {
     return request;
 }
 
-static bool is_insert(const char *sql, size_t len) {
-    static const char word[] = "INSERT";
-    while (len && strchr(" \t\r\n", *sql)) {
-        sql++;
-        len--;
-    }
-    return len >= sizeof word && strncasecmp(sql, word, sizeof word - 1) == 0;
-}
-
 /* Whether the statement is too long for a URL once it is percent-encoded. */
 static bool is_long(const char *sql, size_t len) {
     if (len > CHUTE_SQL_IN_URL_MAX) return true;
@@ -126,7 +117,7 @@ chute_request *chute_request_new(int kind, const chute_query *query, chute_error
         no_memory(err);
         goto failed;
     }
-    request->insert = request->rows && is_insert(request->sql, request->sql_len);
+    request->insert = request->rows && chute_infile_is_insert(request->sql, request->sql_len);
     place_sql(request, query->sql_in_body);
     if (!request->insert || chute_uuid_v4(request->token) == 0) return request;
     chute_fail(err, CHUTE_E_SYSTEM, "the system gives no random numbers");

@@ -1,5 +1,6 @@
 -- Pools: inserts of buffers to every kind of destination.
 local chute = require "chute"
+local defer = require "spec.support.defer"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
 local shell = require "spec.support.shell"
@@ -15,7 +16,7 @@ end
 
 local function open(opts)
   local pool = chute.pool(opts)
-  finally(function() pool:close() end)
+  defer(function() pool:close() end)
   return pool
 end
 
@@ -82,6 +83,9 @@ describe("pools of ClickHouse 26.5", function()
     local same = { insert_deduplication_token = "one" } -- the caller's own token wins
     for _ = 1, 3 do assert(pool:insert(buf, { table = "d", settings = same })) end
     assert.equal("40\n", db:query "SELECT count() FROM d")
+    local twice = "-- one\n/* two */ INSERT INTO d FORMAT CSV"
+    for _ = 1, 2 do assert(pool:query(twice, { body = "1,one\n" })) end
+    assert.equal("42\n", db:query "SELECT count() FROM d")
   end)
 
   it("insert into names of any kind", function()
@@ -184,7 +188,7 @@ end)
 describe("a pool on a folder", function()
   it("leaves each insert as a file that a server takes #shell", function()
     local dir = process.make_dir()
-    finally(function() process.remove_dir(dir) end)
+    defer(function() process.remove_dir(dir) end)
     local pool = open { url = "file:" .. dir }
     assert.is_true(pool:ping())
     assert(pool:insert(buffer_of(100), { compress = "zstd" }))
@@ -195,7 +199,7 @@ describe("a pool on a folder", function()
     assert.equal(body:match "^%d+T%d+%.%d+Z%-[%x%-]+", sql:match "^(.*)%.sql$")
     assert.equal(2, select(2, listing:gsub("\n%-rw%-%-%-%-%-%-%-", "")))
     local db = server.shared.chdb():database()
-    finally(function() db:drop() end)
+    defer(function() db:drop() end)
     db:query "CREATE TABLE t (a Int64, b String) ENGINE = Memory"
     local function read(name)
       local file = assert(io.open(dir .. "/" .. name, "rb"))
@@ -207,9 +211,39 @@ describe("a pool on a folder", function()
     assert.equal("100\t5050\n", db:query "SELECT count(), sum(a) FROM t")
   end)
 
+  it("leaves nothing where the folder cannot be synced #shell", function()
+    local dir = process.make_dir()
+    defer(function() process.remove_dir(dir) end)
+    shell.must(([[mkdir %s/out; cc -shared -fPIC -o %s/sync.so -x c - <<'END'
+      #include <errno.h>
+      #include <stdlib.h>
+      #include <sys/stat.h>
+      int fsync(int fd) {
+        static int syncs;
+        struct stat is;
+        if (fstat(fd, &is) || !S_ISDIR(is.st_mode) || ++syncs != atoi(getenv("FAILING"))) return 0;
+        errno = EIO;
+        return -1;
+      }
+END]]):format(dir, dir))
+    local script = [[luajit - <<'END'
+      local chute = require "chute"
+      local buf = chute.buffer { table = "t", columns = { { "a", "UInt8" } } }
+      assert(buf:add_row { 1 })
+      local _, err = chute.pool { url = "file:]] .. dir .. [[/out" }:insert(buf)
+      io.write(tostring(err))
+END]]
+    local preload = (os.getenv "LD_PRELOAD" or "") .. " " .. dir .. "/sync.so"
+    for nth = 1, 2 do -- the statement's, the body's
+      local text = shell.must(script, { env = { LD_PRELOAD = preload, FAILING = tostring(nth) } })
+      assert.matches("cannot write a file: Input/output error$", text)
+      assert.equal("", shell.must("ls -A", { dir = dir .. "/out" }))
+    end
+  end)
+
   it("takes no queries", function()
     local dir = process.make_dir()
-    finally(function() process.remove_dir(dir) end)
+    defer(function() process.remove_dir(dir) end)
     local result, err = open { url = "file:" .. dir }:query "SELECT 1"
     assert.is_nil(result)
     assert.equal(("file:%s takes inserts only"):format(dir), err.message)
@@ -294,7 +328,7 @@ describe("an embedded ClickHouse", function()
 
   it("lives through exits without a close, and rows with it #chdb", function()
     local dir = process.make_dir()
-    finally(function() process.remove_dir(dir) end)
+    defer(function() process.remove_dir(dir) end)
     for i = 1, 8 do
       local code, text = run(([[
         local chute = require "chute"
@@ -318,7 +352,7 @@ describe("an embedded ClickHouse", function()
 
   it("is refused inside nginx #shell", function()
     local dir = process.make_dir()
-    finally(function() process.remove_dir(dir) end)
+    defer(function() process.remove_dir(dir) end)
     shell.must(("echo 'void *ngx_cycle;' | cc -shared -fPIC -x c - -o %s/nginx.so"):format(dir))
     local preload = (os.getenv "LD_PRELOAD" or "") .. " " .. dir .. "/nginx.so"
     local code, text = run([[require "chute".pool { url = "chdb:" }]], { LD_PRELOAD = preload })
