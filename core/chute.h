@@ -147,7 +147,8 @@ enum {
     CHUTE_CELL_INT64,      /* i64 */
     CHUTE_CELL_UINT64,     /* u64 */
     CHUTE_CELL_BOOL,       /* u64: 0 or 1 */
-    CHUTE_CELL_STRING,     /* ptr, len: borrowed until the call that takes the row returns */
+    CHUTE_CELL_STRING,     /* ptr, len: borrowed until the call that takes the row returns. Where
+                            * `ptr` points must be readable memory even if len is 0: never NULL */
     CHUTE_CELL_LIST,       /* len children from index `first` in the arena: Array, Tuple */
     CHUTE_CELL_PAIRS,      /* len pairs, 2 * len children: key, value, key, value … : Map */
     CHUTE_CELL_OTHER,      /* a value of no use to any column; ptr, len: what it was, as text */
@@ -171,6 +172,7 @@ typedef struct chute_cell {
 } chute_cell;
 
 /* The cells of one row: the columns' cells first, in order, then the arena of their children.
+ * What takes a row refuses with CHUTE_E_ARG one of fewer cells than columns.
  * Growing moves them, so `at` must be read again after chute_cells_reserve. */
 typedef struct chute_cells {
     chute_cell *at;

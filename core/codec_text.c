@@ -13,6 +13,10 @@
 enum { NUMBER_TEXT = 32 };
 _Static_assert((int)NUMBER_TEXT >= (int)CHUTE_SHORT, "a string's bound holds what is short");
 
+/* The widest FixedString that is in its codec's bound; others claim their bytes, as long text does,
+ * lest every cell of a row count for as many. */
+enum { FIXED_BOUND = 64 };
+
 /* The text of a number cell, or 0 where the cell holds none. */
 static size_t number_text(const chute_cell *cell, char out[NUMBER_TEXT]) {
     switch (cell->kind) {
@@ -58,6 +62,7 @@ static uint8_t *put_fixed_string(const chute_codec *codec, chute_row *row, const
     if (len > codec->width)
         return chute_row_refuse(row, cell, " is longer (%zu bytes) than %u bytes", len,
                                 codec->width);
+    if (codec->bound == 0 && !chute_row_claim(row, codec->width)) return NULL;
     memcpy(out, from, len);
     memset(out + len, 0, codec->width - len);
     return out + codec->width;
@@ -70,7 +75,7 @@ int chute_bind_fixed_string(chute_codec *codec, const struct chute_codec_options
     codec->name = "fixed string";
     codec->fuse = CHUTE_FUSE_FIXED;
     codec->width = codec->type->width;
-    codec->bound = codec->width;
+    codec->bound = codec->width <= FIXED_BOUND ? codec->width : 0;
     return CHUTE_OK;
 }
 

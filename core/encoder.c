@@ -216,6 +216,7 @@ uint8_t *chute_encoder_run(const chute_encoder *encoder, const chute_cells *cell
     row->cells = cells->at;
     row->used = cells->used;
     row->next = encoder->count;
+    row->depth = 0;
     row->cramped = room < needed;
     if (row->cramped) return NULL;
     row->room = room - needed;

@@ -204,12 +204,12 @@ static void tell(const struct chute_column *column, const chute_row *row, uint64
 
 /* ---- defaults ------------------------------------------------------------------------------ */
 
-/* Bytes for the default and, as much again, for what codecs claim. */
-static size_t default_bound(const chute_codec *codec, const chute_cells *cells) {
-    size_t need = codec->bound + (size_t)cells->used * chute_codec_child_bound(codec);
+/* Bytes of long texts, and of what codecs claim as far as it is no more. */
+static size_t text_len(const chute_cells *cells) {
+    size_t len = 0;
     for (uint32_t i = 0; i < cells->used; i++)
-        if (cells->at[i].kind == CHUTE_CELL_STRING) need += cells->at[i].len;
-    return need;
+        if (cells->at[i].kind == CHUTE_CELL_STRING) len += cells->at[i].len;
+    return len;
 }
 
 static int keep_default(struct chute_column *column, uint8_t *bytes, uint32_t len) {
@@ -225,16 +225,17 @@ int chute_schema_set_default(chute_schema *schema, uint32_t column, const chute_
         return chute_fail(err, CHUTE_E_ARG, "no column %u to give a default", column);
     struct chute_column *of = schema->columns + column;
     bool flagged = is_flagged(schema);
-    size_t need = default_bound(of->codec, cells);
+    size_t least = of->codec->bound + (size_t)cells->used * chute_codec_child_bound(of->codec);
+    size_t room = text_len(cells);
     chute_row row;
-    for (;; need *= 2) {
-        if (need > MAX_DEFAULT)
+    for (;; room = room * 2 + CHUTE_SHORT) {
+        if (least + room > MAX_DEFAULT)
             return chute_fail(err, CHUTE_E_SCHEMA, "the default is larger than %d bytes",
                               MAX_DEFAULT);
-        uint8_t *bytes = malloc(1 + need + CHUTE_WIRE_SLACK), *end = NULL;
+        uint8_t *bytes = malloc(1 + least + room + CHUTE_WIRE_SLACK), *end = NULL;
         if (!bytes) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
         row = (chute_row){
-            .cells = cells->at, .used = cells->used, .next = 1, .room = need, .column = column};
+            .cells = cells->at, .used = cells->used, .next = 1, .room = room, .column = column};
         bytes[0] = 0;
         struct chute_slot slot = {.codec = of->codec, .nullable = of->codec->takes_null};
         end = chute_encoder_put(&slot, &row, cells->at, bytes + flagged);
@@ -345,6 +346,9 @@ int chute_schema_compile(chute_schema *schema, chute_error *err) {
 int chute_schema_encode(const chute_schema *schema, const chute_cells *cells, uint64_t row_number,
                         uint8_t *out, size_t room, size_t *len, chute_error *err) {
     chute_row row;
+    if (cells->used < schema->count)
+        return chute_fail(err, CHUTE_E_ARG, "row %llu has %u cells for %u columns",
+                          (unsigned long long)row_number, cells->used, schema->count);
     uint8_t *end = chute_encoder_run(schema->encoder, cells, &row, out, room);
     if (end && schema->nested && !check_peers(schema, cells, &row)) end = NULL;
     if (end) {

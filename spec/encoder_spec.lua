@@ -207,6 +207,36 @@ describe("columns and rows by chance", function()
   end)
 end)
 
+describe("a wide FixedString", function()
+  it("takes no room of cells that are none", function()
+    local numbers = {}
+    for i = 1, 100000 do numbers[i] = i % 256 end
+    local buf = chute.buffer { format = "RowBinary", columns = {
+      { "a", "Array(UInt8)" }, { "b", "Array(FixedString(1000000))" } } }
+    assert(buf:add_row { numbers, {} })
+    assert.equal(100004, #buf)
+    assert(buf:add_row { {}, { "one", "two" } })
+    local bytes = buf:tostring():sub(100005)
+    assert.equal("\0\2one" .. ("\0"):rep(999997) .. "two" .. ("\0"):rep(999997), bytes)
+  end)
+
+  it("may be in a default", function()
+    local buf = chute.buffer { format = "RowBinary", columns = {
+      { "a", "Array(FixedString(16000000))", default = {} },
+      { "b", "Array(FixedString(65))", default = { "x", "y" } }, { "c", "FixedString(300000)", default = "z" } } }
+    assert(buf:add_row {})
+    local function padded(text, width) return text .. ("\0"):rep(width - #text) end
+    assert.equal("\0\2" .. padded("x", 65) .. padded("y", 65) .. padded("z", 300000), buf:tostring())
+  end)
+
+  it("fills a batch to its last byte", function()
+    local buf = chute.buffer({ format = "RowBinary", columns = { { "a", "FixedString(1000)" } } }, { bytes = 10000 })
+    for _ = 1, 10 do assert(buf:add_row { "x" }) end
+    assert.equal("busy", select(2, buf:add_row { "x" }).kind)
+    assert.equal(10000, #buf)
+  end)
+end)
+
 -- Cells that no generated reader makes: C trusts none.
 describe("cells from elsewhere", function()
   local C = lib.C
@@ -252,6 +282,11 @@ describe("cells from elsewhere", function()
     end)
     assert.equal(C.CHUTE_E_ROW, code)
     assert.matches("^row 1, column 'a'", text)
+  end)
+
+  it("that are fewer than the columns are refused", function()
+    local code, text, bytes = add("UInt8", function(_, cells) cells.used = 1 end)
+    assert.same({ C.CHUTE_E_ARG, "row 1 has 1 cells for 2 columns", "" }, { code, text, bytes })
   end)
 
   it("of no known kind are refused", function()
