@@ -41,10 +41,12 @@ local function varied(share)
       local k = math.random(i)
       keys[i], keys[k] = keys[k], keys[i]
     end
-    rows[r] = {}
+    local row = {}
     for _, key in ipairs(keys) do
-      if math.random() < share then rows[r][key] = full[key] end
+      if math.random() < share then row[key] = full[key] end
     end
+    row["meta.value"] = row["meta.key"] and full["meta.value"] -- of one Nested: both or none
+    rows[r] = row
   end
   return rows
 end
