@@ -1,6 +1,7 @@
 #include "batch.h"
 
 #include "error.h"
+#include "slot.h"
 #include "uuid.h"
 
 #include <stdlib.h>
@@ -40,13 +41,21 @@ int chute_batch_renew(chute_batch *batch) {
     batch->error.kind = CHUTE_OK;
     batch->next = NULL;
     chute_buffer_reset(batch->buffer);
-    return chute_uuid_v4(batch->token) == 0 ? CHUTE_OK : CHUTE_E_SYSTEM;
+    if (chute_uuid_v4(batch->token) != 0) return CHUTE_E_SYSTEM;
+    if (batch->slot) chute_slot_open(batch->slot, batch->token);
+    return CHUTE_OK;
+}
+
+void chute_batch_attempt(chute_batch *batch) {
+    batch->attempts++;
+    if (batch->slot) chute_slot_attempt(batch->slot);
 }
 
 void chute_batch_free(chute_batch *batch) {
     if (!batch) return;
     chute_insert_free(batch->insert);
     chute_buffer_free(batch->buffer);
+    chute_slot_free(batch->slot);
     free(batch->body);
     free(batch);
 }

@@ -33,6 +33,9 @@ struct chute_batch {
     void (*retried)(chute_batch *batch);
     void *owner;
     bool aside; /* the owner's: it does not count among those that the pool has */
+
+    struct chute_spool_slot *slot; /* where the buffer lies; owned; NULL: in memory */
+    struct chute_found *found;     /* where it was recovered from; the backlog's */
 };
 
 /* A batch around an empty `buffer` (taken), with a fresh token. NULL: out of memory or
@@ -45,6 +48,9 @@ void chute_batch_seal(chute_batch *batch);
 /* Makes it as new: no rows, no body, no outcome, another token (a token is never used twice).
  * 0; or CHUTE_E_SYSTEM without randomness: the batch is then of no use. */
 int chute_batch_renew(chute_batch *batch);
+
+/* Called by the pool before the first byte of the batch leaves for a server. */
+void chute_batch_attempt(chute_batch *batch);
 
 void chute_batch_free(chute_batch *batch); /* taken, buffer and body with it; NULL is fine */
 

@@ -1,6 +1,7 @@
 #include "buffer.h"
 
 #include "error.h"
+#include "kill.h"
 #include "schema.h"
 #include "wire.h"
 
@@ -21,22 +22,34 @@ static uint64_t pack(uint64_t rows, uint64_t bytes) {
 }
 
 static uint64_t load(const chute_buffer *buffer) {
-    return atomic_load_explicit(&buffer->word, memory_order_relaxed);
+    return atomic_load_explicit(buffer->word, memory_order_relaxed);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-static chute_buffer *new_buffer(chute_schema *schema, size_t capacity, size_t ceiling,
-                                chute_error *err) {
+static chute_buffer *new_empty(chute_schema *schema, size_t capacity, size_t ceiling,
+                               chute_error *err) {
     if (!schema->encoder || ceiling == 0 || ceiling > CHUTE_BUFFER_MAX_BYTES - schema->header_len) {
         chute_fail(err, CHUTE_E_ARG, "a buffer needs a compiled schema and a size it can have");
         return NULL;
     }
     chute_buffer *buffer = calloc(1, sizeof *buffer);
-    if (!buffer) goto no_memory;
+    if (!buffer) {
+        chute_fail(err, CHUTE_E_NOMEM, "out of memory");
+        return NULL;
+    }
     buffer->header_len = schema->header_len;
     buffer->capacity = capacity;
     buffer->ceiling = ceiling;
+    buffer->word = &buffer->own_word;
+    buffer->next_mark = SIZE_MAX;
+    return buffer;
+}
+
+static chute_buffer *new_buffer(chute_schema *schema, size_t capacity, size_t ceiling,
+                                chute_error *err) {
+    chute_buffer *buffer = new_empty(schema, capacity, ceiling, err);
+    if (!buffer) return NULL;
     buffer->data = mmap(NULL, mapped(buffer, capacity), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (buffer->data == MAP_FAILED) goto no_memory;
@@ -62,27 +75,67 @@ static void warm_up(chute_buffer *buffer, size_t warm) {
 
 chute_buffer *chute_buffer_new_warm(chute_schema *schema, size_t ceiling, size_t warm,
                                     chute_error *err) {
-    chute_buffer *buffer = new_buffer(schema, ceiling + CHUTE_BUFFER_MARGIN, ceiling, err);
+    chute_buffer *buffer = new_buffer(schema, chute_buffer_room(ceiling), ceiling, err);
     if (buffer) warm_up(buffer, warm);
     return buffer;
 }
 
+chute_buffer *chute_buffer_new_in(chute_schema *schema, const struct chute_buffer_memory *memory,
+                                  size_t ceiling, chute_error *err) {
+    chute_buffer *buffer = new_empty(schema, memory->capacity, ceiling, err);
+    if (!buffer) return NULL;
+    buffer->data = memory->data;
+    buffer->word = memory->word;
+    buffer->marks = memory->marks;
+    buffer->borrowed = true;
+    buffer->schema = chute_schema_keep(schema);
+    memcpy(buffer->data, schema->header, schema->header_len);
+    chute_buffer_reset(buffer);
+    return buffer;
+}
+
+chute_buffer *chute_buffer_new_of(uint8_t *data, size_t header_len, uint64_t word,
+                                  chute_error *err) {
+    chute_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer) {
+        chute_fail(err, CHUTE_E_NOMEM, "out of memory");
+        return NULL;
+    }
+    buffer->header_len = header_len;
+    buffer->data = data;
+    buffer->word = &buffer->own_word;
+    atomic_init(&buffer->own_word, word);
+    return buffer;
+}
+
+static void free_data(chute_buffer *buffer) {
+    if (buffer->borrowed) return;
+    if (buffer->schema)
+        munmap(buffer->data, mapped(buffer, buffer->capacity));
+    else
+        free(buffer->data);
+}
+
 void chute_buffer_free(chute_buffer *buffer) {
     if (!buffer) return;
-    munmap(buffer->data, mapped(buffer, buffer->capacity));
+    free_data(buffer);
     chute_schema_free(buffer->schema);
     free(buffer);
 }
 
 void chute_buffer_reset(chute_buffer *buffer) {
-    atomic_store_explicit(&buffer->word, 0, memory_order_release);
+    if (buffer->marks) {
+        atomic_store_explicit(&buffer->marks->count, 0, memory_order_relaxed);
+        buffer->next_mark = CHUTE_MARK_BYTES;
+    }
+    atomic_store_explicit(buffer->word, 0, memory_order_release);
 }
 
 /* ---- room ---------------------------------------------------------------------------------- */
 
 /* What capacity may grow to. */
 static size_t most(const chute_buffer *buffer) {
-    return buffer->ceiling + CHUTE_BUFFER_MARGIN;
+    return chute_buffer_room(buffer->ceiling);
 }
 
 static int grow(chute_buffer *buffer, size_t need, chute_error *err) {
@@ -98,10 +151,22 @@ static int grow(chute_buffer *buffer, size_t need, chute_error *err) {
     return CHUTE_OK;
 }
 
+static __attribute__((cold)) void mark(chute_buffer *buffer, uint64_t word) {
+    struct chute_marks *marks = buffer->marks;
+    uint32_t count = atomic_load_explicit(&marks->count, memory_order_relaxed);
+    buffer->next_mark = chute_word_bytes(word) + CHUTE_MARK_BYTES;
+    if (count == marks->max) return;
+    marks->at[count] = word;
+    atomic_store_explicit(&marks->count, count + 1, memory_order_release);
+}
+
 static void commit(chute_buffer *buffer, uint64_t word, size_t row_bytes) {
-    atomic_store_explicit(&buffer->word,
-                          pack(chute_word_rows(word) + 1, chute_word_bytes(word) + row_bytes),
-                          memory_order_release);
+    uint64_t bytes = chute_word_bytes(word) + row_bytes;
+    word = pack(chute_word_rows(word) + 1, bytes);
+    chute_kill_point();
+    atomic_store_explicit(buffer->word, word, memory_order_release);
+    chute_kill_point();
+    if (bytes >= buffer->next_mark) mark(buffer, word);
 }
 
 static int refuse_size(const chute_buffer *buffer, uint64_t number, size_t row_bytes,
@@ -190,11 +255,11 @@ int chute_buffer_add_numbered(chute_buffer *buffer, const chute_cells *cells, ui
 /* ---- reading ------------------------------------------------------------------------------- */
 
 uint64_t chute_buffer_rows(const chute_buffer *buffer) {
-    return chute_word_rows(atomic_load_explicit(&buffer->word, memory_order_acquire));
+    return chute_word_rows(atomic_load_explicit(buffer->word, memory_order_acquire));
 }
 
 const char *chute_buffer_data(const chute_buffer *buffer, size_t *len) {
-    uint64_t word = atomic_load_explicit(&buffer->word, memory_order_acquire);
+    uint64_t word = atomic_load_explicit(buffer->word, memory_order_acquire);
     *len = buffer->header_len + chute_word_bytes(word);
     return (const char *)buffer->data;
 }

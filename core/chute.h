@@ -461,6 +461,11 @@ enum {
     CHUTE_OVERFLOW_DROP_OLD
 };
 
+enum {
+    CHUTE_DURABILITY_PROCESS = 0, /* what the spool holds outlives the process */
+    CHUTE_DURABILITY_FSYNC        /* and sealed batches the machine */
+};
+
 /* Bits of what chute_stream_insert returns. */
 enum {
     CHUTE_INSERT_ACCEPTED = 1,
@@ -480,16 +485,19 @@ typedef struct chute_stream_config {
     uint32_t overflow;    /* CHUTE_OVERFLOW_… */
     int32_t compression;  /* CHUTE_COMPRESS_… */
     int32_t level;
-    uint32_t sql_in_body; /* 1: the statement at the head of the body, not in the URL */
-    uint32_t attempts;    /* to send a batch, 0: no limit */
-    uint32_t deadline_ms; /* from a batch's first attempt, 0: none */
-    uint32_t base_ms;     /* of the time between attempts, default 100: it doubles */
-    uint32_t max_ms;      /* of the same, default 30000 */
+    uint32_t sql_in_body;    /* 1: the statement at the head of the body, not in the URL */
+    uint32_t attempts;       /* to send a batch, 0: no limit */
+    uint32_t deadline_ms;    /* from a batch's first attempt, 0: none */
+    uint32_t base_ms;        /* of the time between attempts, default 100: it doubles */
+    uint32_t max_ms;         /* of the same, default 30000 */
+    const char *spool;       /* NUL-ended path of the folder, or NULL: batches live in memory */
+    uint32_t durability;     /* CHUTE_DURABILITY_… */
+    uint32_t spool_fallback; /* 1: where the spool refuses, batches live in memory */
 } chute_stream_config;
 
 /* Counters of a stream, taken under its lock: offered = accepted + rejected + filtered +
- * refused, and accepted = acked + dropped + parked + pending, at every instant. In rows unless
- * said. */
+ * refused, and accepted + recovered = acked + dropped + parked + pending, at every instant. In
+ * rows unless said. */
 typedef struct chute_stream_stats {
     uint64_t offered;
     uint64_t accepted;
@@ -509,6 +517,8 @@ typedef struct chute_stream_stats {
     uint64_t bytes_raw;         /* of acknowledged batches, before compression */
     uint64_t bytes_sent;        /* of acknowledged batches, as they went */
     uint64_t retries;           /* attempts that failed and were to be repeated */
+    uint64_t recovered;         /* found in the spool, left by other processes */
+    uint64_t unspooled;         /* of pending and parked: in memory, as the spool refused */
 } chute_stream_stats;
 
 typedef struct chute_stream chute_stream;
@@ -518,7 +528,7 @@ chute_stream *chute_stream_open(chute_schema *schema, chute_pool *pool,
                                 const chute_stream_config *config, chute_error *err);
 
 /* Encodes and commits one row, sealing by policy: never waits. Returns CHUTE_INSERT_… bits, or
- * CHUTE_E_ROW, CHUTE_E_BUSY (overflow), CHUTE_E_CLOSED. */
+ * CHUTE_E_ROW, CHUTE_E_BUSY (overflow), CHUTE_E_SPOOL, CHUTE_E_CLOSED. */
 int chute_stream_insert(chute_stream *stream, const chute_cells *cells, chute_error *err);
 
 /* Counts `rows` that never reached insert: CHUTE_E_ROW as rejected, 0 as filtered. */
@@ -538,6 +548,10 @@ void chute_stream_peek(chute_stream *stream, chute_stream_open_batch *out);
 /* Waits until nothing is in flight, or with `for_room` 1 until insert has room again, if that comes
  * first: parked batches take room and give none. 1: so it is; 0: the time ran out. */
 int chute_stream_wait(chute_stream *stream, int for_room, uint32_t timeout_ms);
+
+/* Seals the open batch and waits until all sealed batches are on the disk. 0; or CHUTE_E_SPOOL (no
+ * spool, or the disk refused), CHUTE_E_TIMEOUT. */
+int chute_stream_sync(chute_stream *stream, uint32_t timeout_ms, chute_error *err);
 
 void chute_stream_stats_read(chute_stream *stream, chute_stream_stats *out);
 
@@ -562,6 +576,11 @@ uint64_t chute_stream_retry_parked(chute_stream *stream);
 
 /* Lets no attempt begin any more: batches that wait for one end as closed. */
 void chute_stream_give_up(chute_stream *stream);
+
+/* Of a shut stream with a spool: leaves what is not yet delivered to the spool, for another
+ * process or stream. Waits for the stream's threads, not for servers; counters stay readable.
+ * Nothing without a spool. */
+void chute_stream_leave(chute_stream *stream);
 
 /* Frees it (taken; NULL is fine). Batches still in flight go on to their end without it. */
 void chute_stream_free(chute_stream *stream);

@@ -1,6 +1,6 @@
 /* flusher: a stream's own thread. It seals the open batch when it is old, hands sealed batches to
  * the pool, and keeps a spare batch ready, its memory faulted in. */
-#include "stream.h"
+#include "backlog.h"
 
 #include <time.h>
 
@@ -9,7 +9,7 @@ static const uint64_t NEVER = UINT64_MAX;
 static void seal_if_old(chute_stream *stream) {
     chute_stream_lock(stream);
     if (stream->open && chute_buffer_rows(stream->open->buffer) > 0 &&
-        chute_stream_now() >= stream->open_since + stream->age_ms)
+        !chute_backlog_holds(stream) && chute_stream_now() >= stream->open_since + stream->age_ms)
         chute_stream_seal(stream);
     chute_stream_unlock(stream);
 }
@@ -17,7 +17,9 @@ static void seal_if_old(chute_stream *stream) {
 static chute_batch *next_for_pool(chute_stream *stream) {
     chute_batch *batch = NULL;
     chute_stream_lock(stream);
-    if (stream->in_pool < stream->window) batch = chute_queue_pop(&stream->waiting);
+    bool pause = stream->backlog &&
+                 (stream->backlog->leaving || chute_stream_now() < stream->backlog->retry_at);
+    if (stream->in_pool < stream->window && !pause) batch = chute_queue_pop(&stream->waiting);
     if (batch) stream->in_pool++;
     chute_stream_unlock(stream);
     return batch;
@@ -43,10 +45,12 @@ static void keep_spare(chute_stream *stream) {
 static uint64_t next_deadline(chute_stream *stream) {
     chute_stream_lock(stream);
     bool rows = stream->open && chute_buffer_rows(stream->open->buffer) > 0;
-    uint64_t deadline = rows ? stream->open_since + stream->age_ms : NEVER;
+    bool ages = rows && !chute_backlog_holds(stream);
+    uint64_t deadline = ages ? stream->open_since + stream->age_ms : NEVER;
     atomic_store_explicit(&stream->next_look, deadline, memory_order_relaxed);
     chute_stream_unlock(stream);
-    return deadline;
+    uint64_t other = stream->backlog ? chute_backlog_deadline(stream) : NEVER;
+    return other < deadline ? other : deadline;
 }
 
 /* Sleeps till the deadline or a kick; false when it is to stop. */
@@ -70,7 +74,9 @@ void *chute_flusher_run(void *argument) {
     pthread_setname_np(pthread_self(), "chute-flush");
     do {
         seal_if_old(stream);
+        if (stream->backlog) chute_backlog_turn(stream);
         feed_pool(stream);
+        if (stream->backlog) chute_backlog_feed(stream);
         keep_spare(stream);
     } while (sleep_till(stream, next_deadline(stream), &seen));
     return NULL;

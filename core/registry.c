@@ -11,20 +11,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static chute_stream *streams; /* all there are, left ones too; under `lock` */
 
-/* Ends a left stream: its thread, its hold on the pool, its own reference. */
+/* Ends a left stream. */
 static void take_apart(chute_stream *stream) {
-    pthread_mutex_lock(&stream->mutex);
-    stream->stop = true;
-    pthread_cond_signal(&stream->wake);
-    pthread_mutex_unlock(&stream->mutex);
-    pthread_join(stream->flusher, NULL);
-    chute_pool_close(stream->pool);
+    chute_stream_depart(stream);
     chute_stream_release(stream);
 }
 
 static bool is_idle(chute_stream *stream) {
     chute_stream_lock(stream);
-    bool idle = stream->left && stream->stats.batches_in_flight == 0;
+    bool idle = stream->left && (stream->departed || stream->stats.batches_in_flight == 0);
     chute_stream_unlock(stream);
     return idle;
 }

@@ -31,7 +31,7 @@ static void drop_active(chute_pool *pool, chute_request *request) {
 static void begin(chute_pool *pool, chute_request *request) {
     push_active(pool, request);
     if (request->tries.attempts++ == 0) request->tries.first_ms = chute_clock_ms();
-    if (request->batch) request->batch->attempts++;
+    if (request->batch) chute_batch_attempt(request->batch);
     pool->transport->ops->start(pool->transport, request);
 }
 

@@ -1,4 +1,4 @@
-#include "stream.h"
+#include "backlog.h"
 
 #include "error.h"
 #include "registry.h"
@@ -12,7 +12,7 @@
 #include <time.h>
 
 enum { DEFAULT_ROWS = 100000, MAX_ROWS = 1048449, DEFAULT_AGE_MS = 1000, FIRST_WARM = 1 << 20 };
-enum { SPINS = 64, NEED_BATCH = 1 };
+enum { SPINS = 64, NEED_BATCH = 1, LEAVE_WAITS = 200 };
 static const size_t DEFAULT_BYTES = (size_t)8 << 20, DEFAULT_PENDING = (size_t)256 << 20;
 
 uint64_t chute_stream_now(void) {
@@ -38,8 +38,6 @@ void chute_stream_kick(chute_stream *stream) {
     pthread_cond_signal(&stream->wake);
     pthread_mutex_unlock(&stream->mutex);
 }
-
-static chute_batch *new_batch(chute_stream *stream, size_t warm, chute_error *err);
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
@@ -93,18 +91,36 @@ static void free_batches(chute_batch *batch) {
     }
 }
 
-static void destroy(chute_stream *stream) {
+/* Those that have rows in the spool leave them there. */
+static void drop_batches(chute_stream *stream) {
+    struct chute_batch_queue *const queues[] = {&stream->waiting, &stream->parked, &stream->spent};
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
+        free_batches(queues[i]->first);
+        chute_queue_init(queues[i]);
+    }
     free_batches(stream->spare);
-    free_batches(stream->waiting.first);
-    free_batches(stream->parked.first);
-    free_batches(stream->spent.first);
     chute_batch_free(stream->open);
+    chute_backlog_close(stream->backlog);
+    stream->spare = stream->open = NULL;
+    stream->backlog = NULL;
+}
+
+static void destroy(chute_stream *stream) {
+    drop_batches(stream);
     chute_insert_free(stream->insert);
     chute_schema_free(stream->schema);
     pthread_mutex_destroy(&stream->mutex);
     pthread_cond_destroy(&stream->wake);
     pthread_cond_destroy(&stream->changed);
     free(stream);
+}
+
+/* A spool that refuses now may not when the first row comes. */
+static int open_first(chute_stream *stream, const chute_stream_config *config, chute_error *err) {
+    int rc = chute_backlog_open(stream, config, err);
+    if (rc != CHUTE_OK) return rc;
+    stream->open = chute_stream_ready_batch(stream, err);
+    return stream->open || stream->backlog ? CHUTE_OK : CHUTE_E_NOMEM;
 }
 
 chute_stream *chute_stream_open(chute_schema *schema, chute_pool *pool,
@@ -122,13 +138,13 @@ chute_stream *chute_stream_open(chute_schema *schema, chute_pool *pool,
     stream->schema = chute_schema_keep(schema);
     stream->window = chute_pool_window(pool);
     stream->insert = chute_insert_new(schema, config, err);
-    if (stream->insert && set_policy(stream, config, err) == CHUTE_OK)
-        stream->open = new_batch(stream, stream->warm, err);
-    if (!stream->open || start_flusher(stream, err) != CHUTE_OK) {
+    stream->pool = chute_pool_keep(pool);
+    if (!stream->insert || set_policy(stream, config, err) != CHUTE_OK ||
+        open_first(stream, config, err) != CHUTE_OK || start_flusher(stream, err) != CHUTE_OK) {
+        chute_pool_close(pool);
         destroy(stream);
         return NULL;
     }
-    stream->pool = chute_pool_keep(pool);
     chute_registry_add(stream);
     return stream;
 }
@@ -158,7 +174,7 @@ static void count_outcome(chute_stream *stream, const chute_batch *batch) {
 /* The I/O thread has a batch that the server did not take this time. The others need not wait
  * behind it, unless the server takes none; but those that waited here can be dropped, which
  * "drop_old" is to do. */
-static void batch_retried(chute_batch *batch) {
+void chute_stream_batch_retried(chute_batch *batch) {
     chute_stream *stream = batch->owner;
     chute_stream_lock(stream);
     bool leaves = batch->error.kind == CHUTE_E_SERVER && !batch->aside &&
@@ -174,55 +190,26 @@ static void batch_retried(chute_batch *batch) {
     if (leaves) chute_stream_kick(stream);
 }
 
-/* A thread of the pool hands the batch back with its outcome. */
-static void batch_done(chute_batch *batch) {
-    chute_stream *stream = batch->owner;
+static void settle(chute_stream *stream, chute_batch *batch) {
     bool acked = batch->error.kind == CHUTE_OK;
+    free(batch->body);
+    batch->body = NULL;
     chute_stream_lock(stream);
     count_outcome(stream, batch);
-    if (!acked) chute_queue_push(&stream->parked, batch);
+    chute_queue_push(acked ? &stream->spent : &stream->parked, batch);
     chute_stream_unlock(stream);
-    if (acked && chute_batch_renew(batch) == CHUTE_OK)
-        chute_stream_push_spare(stream, batch);
-    else if (acked)
-        chute_batch_free(batch);
+}
+
+/* A thread of the pool hands the batch back with its outcome. */
+void chute_stream_batch_done(chute_batch *batch) {
+    chute_stream *stream = batch->owner;
+    if (!stream->backlog || !chute_backlog_take_back(stream, batch)) settle(stream, batch);
     pthread_mutex_lock(&stream->mutex);
     stream->kicks++;
     pthread_cond_signal(&stream->wake);
     pthread_cond_broadcast(&stream->changed);
     pthread_mutex_unlock(&stream->mutex);
     chute_stream_release(stream);
-}
-
-static chute_batch *new_batch(chute_stream *stream, size_t warm, chute_error *err) {
-    chute_buffer *buffer = chute_buffer_new_warm(stream->schema, stream->max_bytes, warm, err);
-    if (!buffer) return NULL;
-    chute_batch *batch = chute_batch_new(buffer, stream->insert, err);
-    if (!batch) {
-        chute_buffer_free(buffer);
-        return NULL;
-    }
-    batch->owner = stream;
-    batch->done = batch_done;
-    batch->retried = batch_retried;
-    return batch;
-}
-
-chute_batch *chute_stream_ready_batch(chute_stream *stream, chute_error *err) {
-    chute_stream_lock(stream);
-    chute_batch *spent = chute_queue_pop(&stream->spent);
-    size_t warm = stream->warm;
-    chute_stream_unlock(stream);
-    if (spent && chute_batch_renew(spent) == CHUTE_OK) return spent;
-    chute_batch_free(spent);
-    return new_batch(stream, warm, err);
-}
-
-void chute_stream_push_spare(chute_stream *stream, chute_batch *batch) {
-    chute_stream_lock(stream);
-    batch->next = stream->spare;
-    stream->spare = batch;
-    chute_stream_unlock(stream);
 }
 
 void chute_stream_seal(chute_stream *stream) {
@@ -233,7 +220,7 @@ void chute_stream_seal(chute_stream *stream) {
     stream->stats.batches_sealed++;
     stream->stats.batches_in_flight++;
     stream->stats.pending_bytes += batch->bytes;
-    chute_queue_push(&stream->waiting, batch);
+    chute_queue_push(stream->backlog ? &stream->backlog->sealing : &stream->waiting, batch);
 }
 
 static uint64_t open_rows(const chute_stream *stream) {
@@ -248,8 +235,10 @@ static bool has_room(const chute_stream *stream) {
 
 /* The oldest batch that no thread of the pool has yet gives way. */
 static bool drop_oldest(chute_stream *stream) {
+    if (stream->backlog && chute_backlog_drop_oldest(stream)) return true;
     chute_batch *batch = chute_queue_pop(&stream->waiting);
     if (!batch) return false;
+    if (batch->slot) chute_slot_release(batch->slot);
     stream->stats.dropped += batch->rows;
     stream->stats.pending -= batch->rows;
     stream->stats.batches_in_flight--;
@@ -290,7 +279,7 @@ static int open_next(chute_stream *stream, int *mask) {
 
 static void seal_if_full(chute_stream *stream, int *mask) {
     const chute_buffer *buffer = stream->open->buffer;
-    uint64_t word = atomic_load_explicit(&buffer->word, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(buffer->word, memory_order_relaxed);
     if (chute_word_rows(word) < stream->max_rows && chute_word_bytes(word) < stream->max_bytes)
         return;
     chute_stream_seal(stream);
@@ -303,7 +292,7 @@ static int insert_row(chute_stream *stream, const chute_cells *cells, int *mask,
     int rc = CHUTE_OK;
     for (;;) {
         if (!stream->open && (rc = open_next(stream, mask)) != CHUTE_OK) return rc;
-        *first = atomic_load_explicit(&stream->open->buffer->word, memory_order_relaxed) == 0;
+        *first = atomic_load_explicit(stream->open->buffer->word, memory_order_relaxed) == 0;
         rc = chute_buffer_add_numbered(stream->open->buffer, cells, stream->stats.offered + 1, err);
         if (rc != CHUTE_E_FULL) break;
         chute_stream_seal(stream);
@@ -333,10 +322,12 @@ static int refuse(chute_stream *stream, int rc, chute_error *err) {
 
 /* A spare was wanted before the flusher had one ready. */
 static int bring_batch(chute_stream *stream, chute_error *err) {
-    chute_batch *batch = chute_stream_ready_batch(stream, err);
+    chute_error why = {0};
+    chute_batch *batch = chute_stream_ready_batch(stream, &why);
     if (!batch) {
-        chute_stream_count(stream, CHUTE_E_NOMEM, 1);
-        return CHUTE_E_NOMEM;
+        if (err) *err = why;
+        chute_stream_count(stream, why.kind, 1);
+        return why.kind;
     }
     chute_stream_push_spare(stream, batch);
     return CHUTE_OK;
@@ -402,7 +393,7 @@ void chute_stream_peek(chute_stream *stream, chute_stream_open_batch *out) {
     memset(out, 0, sizeof *out);
     chute_stream_lock(stream);
     if (open_rows(stream) > 0) {
-        uint64_t word = atomic_load_explicit(&stream->open->buffer->word, memory_order_relaxed);
+        uint64_t word = atomic_load_explicit(stream->open->buffer->word, memory_order_relaxed);
         out->rows = chute_word_rows(word);
         out->bytes = chute_word_bytes(word);
         out->age_ms = chute_stream_now() - stream->open_since;
@@ -449,43 +440,6 @@ uint64_t chute_stream_last_error(chute_stream *stream, chute_error *err) {
     return count;
 }
 
-int chute_stream_parked(chute_stream *stream, uint64_t which, chute_parked *out) {
-    chute_stream_lock(stream);
-    const chute_batch *batch = stream->parked.first;
-    while (batch && which--) batch = batch->next;
-    if (batch) {
-        *out = (chute_parked){.rows = batch->rows,
-                              .bytes = batch->bytes,
-                              .attempts = batch->attempts,
-                              .error = batch->error};
-        memcpy(out->token, batch->token, sizeof batch->token);
-    }
-    chute_stream_unlock(stream);
-    return batch != NULL;
-}
-
-static void unpark(chute_stream *stream, chute_batch *batch) {
-    free(batch->body);
-    batch->body = NULL;
-    batch->aside = false;
-    batch->error.kind = CHUTE_OK;
-    stream->stats.parked -= batch->rows;
-    stream->stats.pending += batch->rows;
-    stream->stats.batches_parked--;
-    stream->stats.batches_in_flight++;
-    chute_queue_push(&stream->waiting, batch);
-}
-
-uint64_t chute_stream_retry_parked(chute_stream *stream) {
-    uint64_t count = 0;
-    chute_stream_lock(stream);
-    for (chute_batch *batch; !stream->shut && (batch = chute_queue_pop(&stream->parked)); count++)
-        unpark(stream, batch);
-    chute_stream_unlock(stream);
-    if (count) chute_stream_kick(stream);
-    return count;
-}
-
 /* ---- closing ------------------------------------------------------------------------------- */
 
 void chute_stream_shut(chute_stream *stream) {
@@ -499,6 +453,32 @@ void chute_stream_shut(chute_stream *stream) {
 void chute_stream_give_up(chute_stream *stream) {
     atomic_store(&stream->insert->given_up, true);
     chute_pool_wake(stream->pool);
+}
+
+void chute_stream_depart(chute_stream *stream) {
+    if (stream->departed) return;
+    pthread_mutex_lock(&stream->mutex);
+    stream->stop = true;
+    pthread_cond_signal(&stream->wake);
+    pthread_mutex_unlock(&stream->mutex);
+    pthread_join(stream->flusher, NULL);
+    chute_pool_close(stream->pool);
+    chute_stream_lock(stream);
+    stream->departed = true;
+    chute_stream_unlock(stream);
+}
+
+/* Batches that rest come back at once, those under way when they are through: a shared pool that
+ * still has some then keeps the folder for the stream. */
+void chute_stream_leave(chute_stream *stream) {
+    struct chute_backlog *backlog = stream->backlog;
+    if (!backlog || stream->departed) return;
+    chute_backlog_give_up(stream);
+    chute_stream_depart(stream);
+    for (int waits = 0; waits < LEAVE_WAITS && atomic_load(&stream->refs) > 1; waits++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    chute_backlog_turn(stream);
+    if (atomic_load(&stream->refs) == 1) drop_batches(stream);
 }
 
 void chute_stream_release(chute_stream *stream) {

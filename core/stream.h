@@ -25,6 +25,7 @@ struct chute_stream {
     chute_schema *schema;
     chute_insert *insert;
     chute_pool *pool;
+    struct chute_backlog *backlog; /* of a stream with a spool, else NULL */
     uint64_t max_rows;
     size_t max_bytes;
     size_t max_pending;
@@ -35,6 +36,7 @@ struct chute_stream {
     _Atomic bool busy;
     /* under `busy`: */
     bool shut;
+    bool departed;                    /* it has no thread and no pool any more */
     bool left;                        /* its owner has left it: the registry takes it apart */
     bool results;                     /* an outcome came since the last stats_read */
     chute_batch *open;                /* takes rows, or NULL */
@@ -78,6 +80,13 @@ void chute_stream_push_spare(chute_stream *stream, chute_batch *batch);
 
 /* Asks the flusher to look. */
 void chute_stream_kick(chute_stream *stream);
+
+/* What the pool calls with each batch's outcome, and with each attempt that failed before. */
+void chute_stream_batch_done(chute_batch *batch);
+void chute_stream_batch_retried(chute_batch *batch);
+
+/* Ends the flusher and the hold on the pool: once. */
+void chute_stream_depart(chute_stream *stream);
 
 /* Gives a reference back. */
 void chute_stream_release(chute_stream *stream);

@@ -21,13 +21,16 @@ local open_batch = ffi.new "chute_stream_open_batch[1]"
 local stats = ffi.new "chute_stream_stats[1]"
 local STATS = { "offered", "accepted", "rejected", "filtered", "refused", "acked", "dropped",
   "parked", "pending", "open_rows", "batches_sealed", "batches_acked", "batches_parked",
-  "batches_in_flight", "pending_bytes", "bytes_raw", "bytes_sent", "retries" }
+  "batches_in_flight", "pending_bytes", "bytes_raw", "bytes_sent", "retries",
+  "recovered", "unspooled" }
+local DURABILITY = { process = 0, fsync = 1 }
 local OVERFLOW_BLOCK = C.CHUTE_OVERFLOW_BLOCK
 
 -- ---- opening --------------------------------------------------------------------------------
 
 -- What open takes besides policy and what a pool takes.
-local OWN = { schema = true, pool = true, table = true }
+local OWN = { schema = true, pool = true, table = true, spool = true, spool_fallback = true,
+  durability = true }
 
 local function fail(message, ...) error({ open = message:format(...) }, 0) end
 
@@ -61,6 +64,22 @@ local function pairs_array(values)
   return array, #names
 end
 
+--- Puts spool, spool_fallback and durability into the config; a message where one is wrong.
+local function set_spool(config, opts)
+  local spool, fallback, durability = opts.spool, opts.spool_fallback, opts.durability
+  if spool ~= nil and (type(spool) ~= "string" or spool == "") then
+    return "spool must be the path of a folder"
+  elseif fallback ~= nil and fallback ~= "memory" and fallback ~= "error" then
+    return "spool_fallback is neither \"error\" nor \"memory\""
+  elseif durability ~= nil and not DURABILITY[durability] then
+    return "durability is neither \"process\" nor \"fsync\""
+  elseif spool == nil and (fallback or durability) then
+    return (durability and "durability" or "spool_fallback") .. " is of a spool: there is none"
+  end
+  config.spool, config.durability = spool, DURABILITY[durability or "process"]
+  config.spool_fallback = fallback == "memory" and 1 or 0
+end
+
 local function open_stream(self, opts, level)
   local rules = self.policy
   local settings, count = pairs_array(rules.settings)
@@ -76,6 +95,8 @@ local function open_stream(self, opts, level)
   config.attempts, config.deadline_ms = rules.attempts or 0, rules.deadline_ms or 0
   config.base_ms, config.max_ms = rules.base_ms or 0, rules.max_ms or 0
   config.sql_in_body = rules.sql == "body" and 1 or 0
+  local complaint = set_spool(config, opts)
+  if complaint then errors.throw(complaint, level) end
   local ptr = C.chute_stream_open(self.schema.ptr, self.pool.ptr, config, raw)
   if ptr == nil then errors.throw(ffi.string(raw[0].message), level) end
   return ffi.gc(ptr, C.chute_stream_free)
@@ -84,6 +105,8 @@ end
 --- Opens a stream. opts: schema (a path, a definition or a schema) and url (and what chute.pool
 -- takes besides), or pool (one opened before, to share), or shards and shard_by (see chute.shards);
 -- policy keys win over the schema's.
+-- spool: the folder where batches live (see docs/delivery.md); with it durability ("process", or
+-- "fsync") and spool_fallback ("error", or "memory": where the spool refuses).
 -- Throws at the caller's level where the schema or an option is wrong.
 function M.open(opts, level)
   level = (level or 1) + 1
@@ -97,7 +120,8 @@ function M.open(opts, level)
   local ok, rules = pcall(policy.read, for_policy, fail)
   if not ok then errors.throw(type(rules) == "table" and rules.open or rules, level) end
   local self = setmetatable({ schema = own, policy = policy.merge(own.policy, rules),
-    cells = own.cells, fill = own.fill, names = own.names, closed = false }, Stream)
+    cells = own.cells, fill = own.fill, names = own.names, spool = opts.spool, closed = false },
+    Stream)
   if opts.pool then
     if not pool.is(opts.pool) then errors.throw("pool must be one that chute.pool opened", level) end
     self.pool = opts.pool
@@ -221,6 +245,15 @@ function Stream:drain(timeout)
   return nil, timed_out(self)
 end
 
+--- Seals the open batch and waits until all that was accepted is on the disk; forever unless a
+-- timeout is given. true; or nil, err (kind "spool", "timeout").
+function Stream:sync(timeout)
+  local ms = wait_ms(timeout, "timeout", FOREVER_MS)
+  if self.closed then return nil, errors.new("closed", "the stream is closed") end
+  if C.chute_stream_sync(self.ptr, ms, raw) < 0 then return nil, errors.take() end
+  return true
+end
+
 --- The error of the attempt to deliver a batch that failed last; nil where none has.
 function Stream:last_error()
   if C.chute_stream_last_error(self.ptr, raw) == 0 then return nil end
@@ -250,8 +283,9 @@ local function lost_error(self, lost)
     code = why and why.code, name = why and why.name, host = why and why.host })
 end
 
---- Delivers what is accepted, within 5 s unless a timeout is given, and ends the stream. true; or
--- nil, err with err.lost, the rows that did not arrive. Later calls find it closed.
+--- Delivers what is accepted, within 5 s unless a timeout is given, and ends the stream. With a
+-- spool, what is not delivered stays there. true; or nil, err with err.lost, the rows that neither
+-- arrived nor are in the spool. Later calls find it closed.
 function Stream:close(timeout)
   if self.closed then return true end
   local ms = wait_ms(timeout, "timeout", CLOSE_MS)
@@ -262,6 +296,8 @@ function Stream:close(timeout)
   local lost = tonumber(now.pending + now.parked)
   if now.pending > 0 then C.chute_stream_give_up(self.ptr) end
   if self.owns_pool then self.pool:close(0) end
+  C.chute_stream_leave(self.ptr)
+  if self.spool then lost = tonumber(read_stats(self).unspooled) end
   if lost > 0 then return nil, lost_error(self, lost) end
   return true
 end
