@@ -194,10 +194,15 @@ static void finish_seals(chute_stream *stream) {
 
 /* Rows of the open batch, for the case that the machine ends before it is sealed. */
 static void step_open(chute_stream *stream) {
+    struct chute_backlog *backlog = stream->backlog;
     chute_stream_lock(stream);
     chute_batch *open = stream->open;
+    backlog->stepping = open;
     chute_stream_unlock(stream);
     if (open && open->slot) chute_slot_step(open->slot);
+    chute_stream_lock(stream);
+    backlog->stepping = NULL;
+    chute_stream_unlock(stream);
 }
 
 /* ---- syncing ------------------------------------------------------------------------------- */
@@ -380,7 +385,14 @@ static void discard(chute_stream *stream) {
     }
 }
 
-bool chute_backlog_drop_oldest(chute_stream *stream) {
+chute_batch *chute_backlog_oldest(chute_stream *stream) {
+    struct chute_backlog *backlog = stream->backlog;
+    chute_batch *batch = chute_queue_pop(&stream->waiting);
+    if (batch || backlog->sealing.first == backlog->stepping) return batch;
+    return chute_queue_pop(&backlog->sealing);
+}
+
+bool chute_backlog_drop_found(chute_stream *stream) {
     struct chute_backlog *backlog = stream->backlog;
     chute_found *found = backlog->found;
     if (!found) return false;

@@ -25,6 +25,7 @@ struct chute_backlog {
     struct chute_batch_queue returned; /* recovered ones that the pool gave back */
     chute_found *found;                /* to be sent, the oldest first */
     chute_found *discarded;            /* dropped: their files are to go */
+    chute_batch *stepping;             /* its slot is being read by the flusher */
     chute_found *out;                  /* of found ones: in the pool, linked by next_out */
     uint32_t found_count, found_out;   /* found without an outcome; of these in the pool */
     uint64_t retry_at;                 /* monotonic ms: nothing is sent before */
@@ -53,7 +54,9 @@ chute_spool_slot *chute_backlog_slot(chute_stream *stream, size_t warm, chute_er
 bool chute_backlog_take_back(chute_stream *stream, chute_batch *batch);
 
 /* Under `busy`: drops the oldest batch that others left. False: there is none to drop. */
-bool chute_backlog_drop_oldest(chute_stream *stream);
+bool chute_backlog_drop_found(chute_stream *stream);
+/* Under `busy`: takes the oldest own batch that the pool does not have; NULL: there is none. */
+chute_batch *chute_backlog_oldest(chute_stream *stream);
 
 /* Takes no more part in sending: batches that rest in the pool come back. */
 void chute_backlog_give_up(chute_stream *stream);

@@ -235,8 +235,9 @@ static bool has_room(const chute_stream *stream) {
 
 /* The oldest batch that no thread of the pool has yet gives way. */
 static bool drop_oldest(chute_stream *stream) {
-    if (stream->backlog && chute_backlog_drop_oldest(stream)) return true;
-    chute_batch *batch = chute_queue_pop(&stream->waiting);
+    if (stream->backlog && chute_backlog_drop_found(stream)) return true;
+    chute_batch *batch =
+        stream->backlog ? chute_backlog_oldest(stream) : chute_queue_pop(&stream->waiting);
     if (!batch) return false;
     if (batch->slot) chute_slot_release(batch->slot);
     stream->stats.dropped += batch->rows;

@@ -10,6 +10,7 @@ local chute = require "chute"
 local ffi = require "ffi"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
+local shell = require "spec.support.shell"
 
 local C = ffi.C
 pcall(ffi.cdef, "int fcntl(int fd, int command, ...);")
@@ -97,10 +98,7 @@ function book:run(options)
 end
 
 local function folders(self)
-  local out = io.popen("ls " .. self.spool .. " | grep -c ^stream-")
-  local count = tonumber(out:read "*l")
-  out:close()
-  return count
+  return tonumber(shell.must("ls | grep -c ^stream- || true", { dir = self.spool }))
 end
 
 --- Delivers what was left, at most within `seconds`; the stats of the stream that did.

@@ -1,0 +1,410 @@
+--- The spool: batches that outlive a process, a refusal, a full disk.
+local chute = require "chute"
+local cjson = require "cjson"
+local ffi = require "ffi"
+local process = require "spec.support.process"
+local server = require "spec.support.server"
+local shell = require "spec.support.shell"
+
+local two_columns = { { "a", "UInt64" }, { "b", "String" } }
+
+local function lines(text)
+  local out = {}
+  for line in text:gmatch "[^\n]+" do out[#out + 1] = line end
+  return out
+end
+
+--- The files below a folder, by their paths in it, sorted.
+local function files(dir)
+  local found = lines(shell.must("[ -d . ] && find . -type f | sed 's,^./,,' | sort", { dir = dir }))
+  return found
+end
+
+local function slots(dir)
+  local out = {}
+  for _, path in ipairs(files(dir)) do
+    if path:match "%.slot$" then out[#out + 1] = path end
+  end
+  return out
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "*a"
+  file:close()
+  return bytes
+end
+
+local function write(path, bytes)
+  local file = assert(io.open(path, "wb"))
+  file:write(bytes)
+  file:close()
+end
+
+local function assert_balanced(stream)
+  local s = stream:stats()
+  assert.equal(s.offered, s.accepted + s.rejected + s.filtered + s.refused)
+  assert.equal(s.accepted + s.recovered, s.acked + s.dropped + s.parked + s.pending)
+  return s
+end
+
+--- Waits for what a thread brings about; fails where it does not.
+local function eventually(seconds, condition)
+  local deadline = process.now() + seconds
+  local seen
+  repeat
+    seen = condition()
+    if seen then return seen end
+    ffi.C.poll(nil, 0, 5)
+  until process.now() > deadline
+  error("it did not come about", 2)
+end
+
+describe("the spool", function()
+  local db, root
+  local count = 0
+
+  setup(function() db = server.shared.chdb():database() end)
+  teardown(function() db:drop() end)
+  before_each(function() root = process.make_dir() end)
+  after_each(function()
+    collectgarbage()
+    shell.run("umount -l tiny", { dir = root })
+    process.remove_dir(root)
+  end)
+
+  local function new_table()
+    count = count + 1
+    local name = ("%s.t%d"):format(db.name, count)
+    db:query(("CREATE TABLE %s (a UInt64, b String) ENGINE = MergeTree ORDER BY tuple() "
+      .. "SETTINGS non_replicated_deduplication_window = 1000"):format(name))
+    return name
+  end
+
+  local function open(opts)
+    opts.spool = opts.spool or root .. "/spool"
+    opts.schema = opts.schema or { columns = two_columns }
+    return chute.open(opts)
+  end
+
+  -- Nobody listens there.
+  local function dead_url() return "http://127.0.0.1:" .. require("spec.support.http").free_port() end
+
+  --- Leaves batches of `rows` rows each in the spool, in folders without an owner.
+  local function leave(name, batches, rows, opts)
+    opts = opts or {}
+    opts.url, opts.table, opts.batch = dead_url(), name, { age = "1h" }
+    local s = open(opts)
+    for b = 1, batches do
+      for i = 1, rows do assert(s:insert { (b - 1) * rows + i, "row" }) end
+      s:flush()
+    end
+    assert.is_true(s:close(0))
+    return assert_balanced(s)
+  end
+
+  local function contents(name) return db:query("SELECT count(), uniqExact(a), sum(a) FROM " .. name) end
+
+  local function deliver(name, opts)
+    opts = opts or {}
+    opts.url, opts.table = server.shared.chdb().url, name
+    local s = open(opts)
+    eventually(20, function()
+      local folders = shell.must("ls -d stream-* | wc -l", { dir = opts.spool })
+      return s:drain(0) and tonumber(folders) == 1
+    end)
+    local stats = assert_balanced(s)
+    assert.is_true(s:close(5))
+    return stats
+  end
+
+  it("leaves nothing behind where all was delivered", function()
+    local name = new_table()
+    local s = open { url = server.shared.chdb().url, table = name, batch = { rows = 100 } }
+    for i = 1, 1050 do assert(s:insert { i, "row" }) end
+    assert.is_true(s:drain(20))
+    local stats = assert_balanced(s)
+    assert.same({ 1050, 0, 11 }, { stats.acked, stats.recovered, stats.batches_acked })
+    assert.is_true(s:close())
+    assert.equal("1050\t1050\t551775\n", contents(name))
+    assert.same({}, files(root .. "/spool"))
+  end)
+
+  it("keeps to itself: 0700 and 0600", function()
+    local s = open { url = dead_url(), table = "t" }
+    assert(s:insert { 1, "x" })
+    local modes = shell.must("stat -c '%a %F' spool spool/* spool/*/*", { dir = root })
+    assert.same({ "700 directory", "700 directory" }, { unpack(lines(modes), 1, 2) })
+    for i = 3, #lines(modes) do assert.matches("^600 regular", lines(modes)[i]) end
+    s:close(0)
+  end)
+
+  it("keeps what a dead server does not take, and another stream delivers it, once", function()
+    local name = new_table()
+    local before = leave(name, 3, 10)
+    assert.same({ 30, 30, 0 }, { before.accepted, before.pending, before.acked })
+    assert.equal(3, #slots(root))
+    local stats = deliver(name)
+    assert.same({ 30, 30, 0 }, { stats.recovered, stats.acked, stats.pending })
+    assert.equal("30\t30\t465\n", contents(name))
+    assert.same({}, files(root .. "/spool"))
+  end)
+
+  it("sends again by itself when the server is back", function()
+    local name, port = new_table(), server.shared.chdb().port
+    local faults = require "spec.support.faults"
+    local proxy = faults.proxy { upstream = server.shared.chdb() }
+    proxy:rule { kind = "insert", times = 3, at = "answer", action = "reset" }
+    local s = open { url = proxy.url, table = name, batch = { rows = 10 } }
+    for i = 1, 100 do assert(s:insert { i, "row" }) end
+    assert.is_true(s:drain(30))
+    local stats = assert_balanced(s)
+    assert.same({ 100, 0 }, { stats.acked, stats.parked })
+    assert.is_true(s:close())
+    assert.equal("100\t100\t5050\n", contents(name))
+    proxy:stop()
+    assert.is_number(port)
+  end)
+
+  it("sends under the statement, settings and header it was written with", function()
+    local name = new_table()
+    db:query("ALTER TABLE " .. name .. " ADD COLUMN c UInt8 DEFAULT 7")
+    leave(name, 1, 5, { settings = { log_comment = "left 'behind'" }, compress = "lz4" })
+    local other = new_table()
+    local s = open { url = server.shared.chdb().url, table = other,
+      schema = { format = "RowBinary", columns = { { "a", "UInt64" } } } }
+    assert(s:insert { 77 })
+    assert.is_true(s:drain(20))
+    assert.equal(5, s:stats().recovered)
+    assert.is_true(s:close())
+    assert.equal("5\t35\n", db:query("SELECT count(), sum(c) FROM " .. name))
+    assert.equal("77\n", db:query("SELECT sum(a) FROM " .. other))
+  end)
+
+  it("is adopted while running, where another worker died", function()
+    local name = new_table()
+    local s = open { url = server.shared.chdb().url, table = name, batch = { age = "10ms" } }
+    assert(s:insert { 1000, "own" })
+    assert.is_true(s:drain(20))
+    leave(name, 2, 10)
+    eventually(10, function() return s:stats().acked == 21 end)
+    assert.equal(20, assert_balanced(s).recovered)
+    assert.is_true(s:close())
+    assert.equal("21\t21\t1210\n", contents(name))
+  end)
+
+  it("holds its folder against others", function()
+    local name = new_table()
+    local one = open { url = dead_url(), table = name }
+    for i = 1, 10 do assert(one:insert { i, "row" }) end
+    local two = open { url = server.shared.chdb().url, table = name }
+    assert.is_true(two:drain(20))
+    assert.equal(0, two:stats().recovered)
+    assert.is_true(one:close(0))
+    eventually(10, function() return two:stats().acked == 10 end)
+    assert.is_true(two:close())
+    assert.equal("10\t10\t55\n", contents(name))
+  end)
+
+  describe("puts aside", function()
+    it("batches that the server refuses, with the reason", function()
+      local name = new_table()
+      local s = open { url = server.shared.chdb().url, table = name .. "_not" }
+      for i = 1, 10 do assert(s:insert { i, "row" }) end
+      assert.is_true(s:drain(20))
+      local stats = assert_balanced(s)
+      assert.same({ 10, 0, 1 }, { stats.parked, stats.pending, stats.batches_parked })
+      assert.is_true(s:close())
+      local left = files(root .. "/spool")
+      assert.equal(2, #left)
+      local token = left[1]:match "^dead/(.*)%.json$"
+      assert.equal(("dead/%s.slot"):format(token), left[2])
+      local note = cjson.decode(read(root .. "/spool/" .. left[1]))
+      assert.same({ token, 60, "UNKNOWN_TABLE", 10 }, { note.token, note.code, note.name, note.rows })
+      assert.same({ { "a", "UInt64" }, { "b", "String" } }, note.columns)
+      assert.matches("^20%d%d%-%d%d%-%d%dT.*Z$", note.time)
+      assert.matches("_not", note.insert)
+    end)
+
+    it("left ones that are refused, too", function()
+      leave(new_table() .. "_not", 2, 5)
+      local stats = deliver(new_table())
+      assert.same({ 10, 10, 0 }, { stats.recovered, stats.parked, stats.acked })
+      assert.equal(4, #files(root .. "/spool/dead"))
+    end)
+
+    local function damaged(change)
+      local name = new_table()
+      leave(name, 2, 10)
+      local path = root .. "/" .. slots(root)[1]
+      change(path)
+      local stats = deliver(name)
+      return stats, name
+    end
+
+    it("a file without a header, and goes on", function()
+      local stats, name = damaged(function(path) write(path, ("x"):rep(100000)) end)
+      assert.equal(10, stats.acked)
+      assert.equal("10\t10", contents(name):match "^%d+\t%d+")
+      local left = files(root .. "/spool")
+      assert.equal(2, #left)
+      assert.matches("^bad/stream%-.*%.slot$", left[1])
+      assert.matches("headers", cjson.decode(read(root .. "/spool/" .. left[2])).reason)
+    end)
+
+    it("an empty file, and one of another name", function()
+      local stats = damaged(function(path)
+        write(path, "")
+        write(path .. ".old", "?")
+      end)
+      assert.equal(10, stats.acked)
+      assert.equal(4, #files(root .. "/spool/bad"))
+    end)
+
+    it("what remains of a damaged one, and delivers what was before", function()
+      local name = new_table()
+      local s = open { url = dead_url(), table = name, batch = { age = "1h" } }
+      for i = 1, 3000 do assert(s:insert { i, ("x"):rep(91) }) end
+      s:flush()
+      s:sync()
+      assert.is_true(s:close(0))
+      local path = root .. "/" .. slots(root)[1]
+      local bytes = read(path)
+      local at = assert(bytes:find(ffi.string(ffi.new("uint64_t[1]", 2000), 8) .. "\91", 1, true))
+      write(path, bytes:sub(1, at + 19) .. "y" .. bytes:sub(at + 21))
+      local stats = deliver(name)
+      assert.is_true(stats.acked > 1000 and stats.acked < 2000)
+      local found, once, most = db:query("SELECT count(), uniqExact(a), max(a) FROM " .. name)
+        :match "(%d+)\t(%d+)\t(%d+)"
+      assert.same({ tostring(stats.acked), found, found }, { found, once, most })
+      assert.equal("0\n", db:query("SELECT count() FROM " .. name .. " WHERE b != repeat('x', 91)"))
+      assert.equal(2, #files(root .. "/spool/bad"))
+    end)
+  end)
+
+  describe("where the disk refuses", function()
+    -- A tiny file system of our own.
+    local function tiny(size)
+      local dir = root .. "/tiny"
+      shell.must(("mkdir tiny && mount -t tmpfs -o size=%s tmpfs tiny"):format(size), { dir = root })
+      return dir
+    end
+
+    it("tells insert so, keeps what it has, and goes on when there is room", function()
+      local dir, name = tiny "3m", new_table()
+      local s = open { url = dead_url(), table = name, spool = dir,
+        batch = { bytes = "512KiB", age = "1h" } }
+      local accepted, err, ok = 0, nil, true
+      while ok do
+        ok, err = s:insert { accepted + 1, ("x"):rep(1000) }
+        if ok then accepted = accepted + 1 end
+      end
+      assert.equal("spool", err.kind)
+      assert.matches("No space left on device", err.message)
+      assert.matches(dir, err.message, 1, true)
+      assert.is_true(accepted > 1000)
+      assert.equal(1, assert_balanced(s).refused)
+      shell.must("mount -o remount,size=20m tiny", { dir = root })
+      eventually(5, function() return (s:insert { accepted + 1, "more" }) end)
+      assert.is_true(s:close(0))
+      deliver(name, { spool = dir })
+      assert.equal(("%d\t%d"):format(accepted + 1, accepted + 1), contents(name):match "^%d+\t%d+")
+    end)
+
+    it("keeps batches in memory instead, where that was asked for", function()
+      local dir, name = tiny "2m", new_table()
+      local s = open { url = dead_url(), table = name, spool = dir, spool_fallback = "memory",
+        batch = { bytes = "512KiB", age = "1h" } }
+      for i = 1, 5000 do assert(s:insert { i, ("x"):rep(1000) }) end
+      local ok, err = s:sync(10)
+      assert.is_nil(ok)
+      assert.equal("spool", err.kind)
+      assert.is_true(s:stats().unspooled > 1000)
+      ok, err = s:close(0)
+      assert.is_nil(ok)
+      assert.is_true(err.lost > 1000 and err.lost < 5000)
+    end)
+
+    it("is opened nevertheless, and says what is wrong at insert", function()
+      local dir = tiny "64k"
+      local s = open { url = dead_url(), table = "t", spool = dir }
+      local ok, err = s:insert { 1, "x" }
+      assert.is_nil(ok)
+      assert.equal("spool", err.kind)
+      s:close(0)
+    end)
+
+    it("and no folder can be had, is not opened", function()
+      local function refused(spool, pattern)
+        local ok, err = pcall(open, { url = dead_url(), table = "t", spool = spool })
+        assert.is_false(ok)
+        assert.matches(pattern, err)
+      end
+      refused("/nowhere/at/all", "No such file or directory")
+      write(root .. "/file", "")
+      refused(root .. "/file", "Not a directory")
+    end)
+
+    it("says that the folder vanished, and goes on when it is back", function()
+      local name = new_table()
+      local s = open { url = dead_url(), table = name, batch = { rows = 10, age = "1h" } }
+      assert(s:insert { 1, "x" })
+      shell.must("rm -r spool", { dir = root })
+      local err
+      for i = 2, 100 do
+        local ok, why = s:insert { i, "x" }
+        if not ok then err = why end
+      end
+      assert.equal("spool", err and err.kind)
+      shell.must("mkdir spool", { dir = root })
+      eventually(5, function() return (s:insert { 100, "x" }) end)
+      assert_balanced(s)
+      s:close(0)
+    end)
+  end)
+
+  it("syncs what was accepted", function()
+    local s = open { url = dead_url(), table = "t", batch = { rows = 10, age = "1h" } }
+    for i = 1, 25 do assert(s:insert { i, "x" }) end
+    assert.is_true(s:sync(10))
+    assert.equal(3, s:stats().batches_sealed)
+    assert.is_true(s:sync(10))
+    s:close(0)
+    local ok, err = s:sync()
+    assert.is_nil(ok)
+    assert.equal("closed", err.kind)
+    local plain = chute.open { url = dead_url(), table = "t", schema = { columns = two_columns } }
+    ok, err = plain:sync()
+    assert.is_nil(ok)
+    assert.equal("spool", err.kind)
+    plain:close(0)
+  end)
+
+  it("is bounded, and drops the oldest where that was chosen", function()
+    local name = new_table()
+    leave(name, 2, 100)
+    local s = open { url = dead_url(), table = name, batch = { bytes = "16KiB", age = "1h" },
+      pending = { bytes = "512KiB", overflow = "drop_old" } }
+    eventually(5, function() return s:stats().recovered == 200 end)
+    for i = 1, 1000 do assert(s:insert { 10000 + i, ("x"):rep(1000) }) end
+    local stats = assert_balanced(s)
+    assert.is_true(stats.dropped > 400 and stats.pending_bytes <= 512 * 1024)
+    assert.is_true(s:close(0))
+    deliver(name)
+    local least = tonumber((db:query("SELECT min(a) FROM " .. name)))
+    assert.is_true(least > 10000)
+  end)
+
+  it("is not opened with what makes no sense", function()
+    local function refused(opts, pattern)
+      opts.url, opts.table, opts.schema = dead_url(), "t", { columns = two_columns }
+      local ok, err = pcall(chute.open, opts)
+      assert.is_false(ok)
+      assert.matches(pattern, err)
+    end
+    refused({ spool = 1 }, "spool must be the path")
+    refused({ spool = root, durability = "maybe" }, "durability")
+    refused({ spool = root, spool_fallback = "disk" }, "spool_fallback")
+    refused({ durability = "fsync" }, "there is none")
+  end)
+end)
