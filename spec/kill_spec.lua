@@ -3,7 +3,10 @@
 local ledger = require "spec.support.ledger"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
+local shell = require "spec.support.shell"
 
+-- The library with points to be killed at: see core/kill.h.
+local BUILD = "make -s BUILD=build/kill CC=cc CFLAGS='-O2 -g -DCHUTE_KILL_POINTS' build"
 local LIVES = tonumber(os.getenv "CHUTE_LIVES" or 300)
 
 describe("the spool, its writers killed", function()
@@ -32,6 +35,7 @@ describe("the spool, its writers killed", function()
   end)
 
   it("between any two stores", function()
+    shell.must(BUILD, { env = { MAKEFLAGS = false, LD_PRELOAD = false }, timeout = 250 })
     local book = ledger.new { db = db, spool = dir .. "/points", table = "points" }
     book:run { lives = LIVES, at_once = 3, life = function() return 0.5 end, env = function()
       local at = math.random() < 0.5 and math.random(1, 150) or math.random(1, 1500)
