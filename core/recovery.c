@@ -176,7 +176,7 @@ static bool is_candidate(int root, const char *name, struct candidate *out) {
     struct stat seen;
     if (strncmp(name, "stream-", 7) != 0 || strlen(name) >= sizeof out->name) return false;
     strcpy(out->name, name);
-    snprintf(lock, sizeof lock, "%s/lock", name);
+    snprintf(lock, sizeof lock, "%s/lock", out->name);
     out->made =
         fstatat(root, lock, &seen, AT_SYMLINK_NOFOLLOW) == 0 ? seen.st_mtim : (struct timespec){0};
     return true;
