@@ -133,7 +133,7 @@ describe("the spool", function()
   it("keeps to itself: 0700 and 0600", function()
     local s = open { url = dead_url(), table = "t" }
     assert(s:insert { 1, "x" })
-    local modes = shell.must("stat -c '%a %F' spool spool/* spool/*/*", { dir = root })
+    local modes = shell.must("stat -c '%a %F' spool spool/* spool/*/lock spool/*/*.slot", { dir = root })
     assert.same({ "700 directory", "700 directory" }, { unpack(lines(modes), 1, 2) })
     for i = 3, #lines(modes) do assert.matches("^600 regular", lines(modes)[i]) end
     s:close(0)
