@@ -1,5 +1,5 @@
 --- Processes killed at any instant: every row that insert accepted is stored, once, in order.
--- CHUTE_LIVES (300): processes that each of the loops kills.
+-- CHUTE_LIVES (150): processes that each of the loops kills.
 local ledger = require "spec.support.ledger"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
@@ -7,7 +7,7 @@ local shell = require "spec.support.shell"
 
 -- The library with points to be killed at: see core/kill.h.
 local BUILD = "make -s BUILD=build/kill CC=cc CFLAGS='-O2 -g -DCHUTE_KILL_POINTS' build"
-local LIVES = tonumber(os.getenv "CHUTE_LIVES" or 300)
+local LIVES = tonumber(os.getenv "CHUTE_LIVES" or 150)
 
 describe("the spool, its writers killed", function()
   local db, dir

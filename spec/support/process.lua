@@ -236,7 +236,8 @@ end
 
 --- Removes a folder and what is in it.
 function process.remove_dir(path)
-  assert(process.run { argv = { "rm", "-rf", "--", path }, env = { LD_PRELOAD = false } } == 0, "cannot remove " .. path)
+  local argv = { "rm", "-rf", "--", path }
+  assert(process.run { argv = argv, env = { LD_PRELOAD = false } } == 0, "cannot remove " .. path)
 end
 
 return process
