@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 2000, STEP_MS = 1000, FIRST_PAUSE_MS = 100, MAX_PAUSE_MS = 30000 };
+enum { STEP_MS = 1000, FIRST_PAUSE_MS = 100, MAX_PAUSE_MS = 30000 };
 enum { REFUSED_MS = 100 };
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -97,14 +97,14 @@ chute_spool_slot *chute_backlog_slot(chute_stream *stream, size_t warm, chute_er
 
 /* Whether the pool had its last word: it sends again what may succeed, as long as the policy lets
  * it and nobody closes it. */
-static bool is_final(const chute_batch *batch) {
+bool chute_backlog_is_final(const chute_batch *batch) {
     int kind = batch->error.kind;
     return !batch->insert->given_up && kind != CHUTE_E_CLOSED && kind != CHUTE_E_NOMEM &&
            kind != CHUTE_E_SYSTEM;
 }
 
 /* Batches that fail together make one pause. */
-static void pause_sending(struct chute_backlog *backlog) {
+void chute_backlog_pause(struct chute_backlog *backlog) {
     uint64_t now = chute_stream_now();
     if (now < backlog->retry_at) return;
     uint32_t pause = backlog->pause_ms ? backlog->pause_ms * 2 : FIRST_PAUSE_MS;
@@ -126,7 +126,7 @@ static void queue_again(struct chute_batch_queue *queue, chute_batch *batch) {
     if (!batch->next) queue->last = &batch->next;
 }
 
-static void drop_out(struct chute_backlog *backlog, chute_found *found) {
+void chute_backlog_drop_out(struct chute_backlog *backlog, chute_found *found) {
     chute_found **at = &backlog->out;
     while (*at != found) at = &(*at)->next_out;
     *at = found->next_out;
@@ -139,7 +139,7 @@ static void take_back_own(chute_stream *stream, chute_batch *batch) {
     batch->aside = false;
     free(batch->body);
     batch->body = NULL;
-    if (is_final(batch)) {
+    if (chute_backlog_is_final(batch)) {
         chute_queue_push(&stream->backlog->refused, batch);
         return;
     }
@@ -152,10 +152,10 @@ bool chute_backlog_take_back(chute_stream *stream, chute_batch *batch) {
     chute_stream_lock(stream);
     if (acked)
         backlog->pause_ms = 0;
-    else if (!is_final(batch))
-        pause_sending(backlog);
+    else if (!chute_backlog_is_final(batch))
+        chute_backlog_pause(backlog);
     if (batch->found) {
-        drop_out(backlog, batch->found);
+        chute_backlog_drop_out(backlog, batch->found);
         chute_queue_push(&backlog->returned, batch);
     } else if (!acked) {
         take_back_own(stream, batch);
@@ -266,7 +266,7 @@ int chute_stream_sync(chute_stream *stream, uint32_t timeout_ms, chute_error *er
 
 /* ---- what the server refused --------------------------------------------------------------- */
 
-static void count_parked(chute_stream *stream, uint64_t rows, const chute_error *why) {
+void chute_backlog_count_parked(chute_stream *stream, uint64_t rows, const chute_error *why) {
     chute_stream_lock(stream);
     stream->stats.pending -= rows;
     stream->stats.parked += rows;
@@ -286,7 +286,7 @@ static void bury(chute_stream *stream, chute_batch *batch) {
     if (slot)
         rc = chute_aside_bury(spool->root, spool->folder.fd, slot->name, batch->token, batch,
                               slot->map + CHUTE_SLOT_ABOUT_AT, slot->header.about_bytes, NULL);
-    count_parked(stream, batch->rows, &batch->error);
+    chute_backlog_count_parked(stream, batch->rows, &batch->error);
     if (rc == CHUTE_OK) {
         chute_slot_forget(slot);
         batch->slot = NULL;
@@ -298,170 +298,11 @@ static void bury(chute_stream *stream, chute_batch *batch) {
     chute_stream_unlock(stream);
 }
 
-/* ---- what others left ---------------------------------------------------------------------- */
-
-static void put_found(chute_stream *stream, chute_found *found) {
-    chute_found **at = &stream->backlog->found;
-    while (*at && ((*at)->opened_ms < found->opened_ms ||
-                   ((*at)->opened_ms == found->opened_ms && (*at)->sequence < found->sequence)))
-        at = &(*at)->next;
-    found->next = *at;
-    *at = found;
-}
-
-static void look(chute_stream *stream) {
-    struct chute_backlog *backlog = stream->backlog;
-    uint64_t now = chute_stream_now();
-    if (now < backlog->look_at) return;
-    backlog->look_at = now + LOOK_MS;
-    chute_stream_lock(stream);
-    uint64_t taken = stream->shut ? stream->max_pending : stream->stats.pending_bytes;
-    chute_stream_unlock(stream);
-    if (taken >= stream->max_pending) return;
-    chute_found *found = chute_recovery_look(&backlog->recovery, stream->max_pending - taken);
-    chute_stream_lock(stream);
-    for (chute_found *next; found; found = next) {
-        next = found->next;
-        stream->stats.recovered += found->rows;
-        stream->stats.pending += found->rows;
-        stream->stats.pending_bytes += found->bytes;
-        stream->stats.batches_in_flight++;
-        backlog->found_count++;
-        put_found(stream, found);
-    }
-    chute_stream_unlock(stream);
-}
-
-static void count_delivered(chute_stream *stream, const chute_batch *batch) {
-    const chute_found *found = batch->found;
-    chute_stream_lock(stream);
-    stream->stats.pending -= found->rows;
-    stream->stats.acked += found->rows;
-    stream->stats.batches_acked++;
-    stream->stats.batches_in_flight--;
-    stream->stats.pending_bytes -= found->bytes;
-    stream->stats.bytes_raw += batch->bytes;
-    stream->stats.bytes_sent += batch->body_len;
-    stream->results = true;
-    chute_stream_unlock(stream);
-}
-
-/* With it goes what is known of it. */
-static void count_settled(chute_stream *stream) {
-    chute_stream_lock(stream);
-    stream->backlog->found_count--;
-    chute_stream_unlock(stream);
-}
-
-static void settle_found(chute_stream *stream, chute_batch *batch) {
-    struct chute_backlog *backlog = stream->backlog;
-    chute_found *found = batch->found;
-    if (batch->error.kind == CHUTE_OK) {
-        count_settled(stream);
-        count_delivered(stream, batch);
-        chute_recovery_finish(&backlog->recovery, found);
-    } else if (is_final(batch)) {
-        count_settled(stream);
-        count_parked(stream, found->rows, &batch->error);
-        chute_recovery_bury(&backlog->recovery, found, batch, NULL);
-    } else {
-        chute_stream_lock(stream);
-        put_found(stream, found);
-        chute_stream_unlock(stream);
-    }
-    chute_batch_free(batch);
-}
-
-static void discard(chute_stream *stream) {
-    struct chute_backlog *backlog = stream->backlog;
-    chute_stream_lock(stream);
-    chute_found *found = backlog->discarded;
-    backlog->discarded = NULL;
-    chute_stream_unlock(stream);
-    for (chute_found *next; found; found = next) {
-        next = found->next;
-        found->damaged = false;
-        chute_recovery_finish(&backlog->recovery, found);
-    }
-}
-
 chute_batch *chute_backlog_oldest(chute_stream *stream) {
     struct chute_backlog *backlog = stream->backlog;
     chute_batch *batch = chute_queue_pop(&stream->waiting);
     if (batch || backlog->sealing.first == backlog->stepping) return batch;
     return chute_queue_pop(&backlog->sealing);
-}
-
-bool chute_backlog_drop_found(chute_stream *stream) {
-    struct chute_backlog *backlog = stream->backlog;
-    chute_found *found = backlog->found;
-    if (!found) return false;
-    backlog->found = found->next;
-    found->next = backlog->discarded;
-    backlog->discarded = found;
-    stream->stats.dropped += found->rows;
-    stream->stats.pending -= found->rows;
-    stream->stats.pending_bytes -= found->bytes;
-    stream->stats.batches_in_flight--;
-    backlog->found_count--;
-    return true;
-}
-
-/* Fresh rows go first: while any wait, others' batches are sent one at a time. */
-static chute_found *next_found(chute_stream *stream) {
-    struct chute_backlog *backlog = stream->backlog;
-    chute_stream_lock(stream);
-    uint32_t most = stream->waiting.first || stream->window < 4 ? 1 : stream->window / 2;
-    chute_found *found = backlog->found;
-    if (backlog->leaving || backlog->found_out >= most || chute_stream_now() < backlog->retry_at)
-        found = NULL;
-    if (found) {
-        backlog->found = found->next;
-        backlog->found_out++;
-        found->next_out = backlog->out;
-        backlog->out = found;
-    }
-    chute_stream_unlock(stream);
-    return found;
-}
-
-static void cannot_load(chute_stream *stream, chute_found *found, const chute_error *why) {
-    struct chute_backlog *backlog = stream->backlog;
-    bool later = why->kind == CHUTE_E_NOMEM || (why->flags & CHUTE_RETRYABLE);
-    chute_stream_lock(stream);
-    drop_out(backlog, found);
-    if (!later) backlog->found_count--;
-    if (later) {
-        put_found(stream, found);
-        pause_sending(backlog);
-    }
-    chute_stream_unlock(stream);
-    if (later) return;
-    count_parked(stream, found->rows, why);
-    chute_recovery_give_up(&backlog->recovery, found, why->message);
-}
-
-void chute_backlog_feed(chute_stream *stream) {
-    for (chute_found *found; (found = next_found(stream));) {
-        chute_error err = {0};
-        chute_batch *batch = chute_recovery_load(&stream->backlog->recovery, found, &err);
-        if (!batch) {
-            cannot_load(stream, found, &err);
-            continue;
-        }
-        batch->found = found;
-        batch->owner = stream;
-        batch->done = chute_stream_batch_done;
-        batch->retried = chute_stream_batch_retried;
-        batch->aside = true;
-        batch->insert->retry = stream->insert->retry;
-        chute_stream_lock(stream);
-        found->batch = batch;
-        if (stream->backlog->leaving) atomic_store(&batch->insert->given_up, true);
-        chute_stream_unlock(stream);
-        atomic_fetch_add_explicit(&stream->refs, 1, memory_order_relaxed);
-        chute_pool_submit(stream->pool, batch);
-    }
 }
 
 /* ---- the flusher's turn -------------------------------------------------------------------- */
@@ -488,11 +329,11 @@ void chute_backlog_turn(chute_stream *stream) {
     finish_seals(stream);
     step_open(stream);
     for (chute_batch *batch; (batch = pop(stream, &backlog->returned));)
-        settle_found(stream, batch);
+        chute_backlog_settle(stream, batch);
     for (chute_batch *batch; (batch = pop(stream, &backlog->refused));) bury(stream, batch);
-    discard(stream);
+    chute_backlog_discard(stream);
     sync_if_wanted(stream, wanted);
-    look(stream);
+    chute_backlog_look(stream);
     pthread_mutex_lock(&stream->mutex);
     pthread_cond_broadcast(&stream->changed);
     pthread_mutex_unlock(&stream->mutex);

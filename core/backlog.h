@@ -71,4 +71,20 @@ void chute_backlog_feed(chute_stream *stream);
 /* When there is something to do again without being asked, in monotonic ms. */
 uint64_t chute_backlog_deadline(chute_stream *stream);
 
+/* ---- between backlog.c and adopted.c ------------------------------------------------------- */
+
+/* Adopts, if it is time; settles a batch that came back; removes what was dropped. */
+void chute_backlog_look(chute_stream *stream);
+void chute_backlog_settle(chute_stream *stream, chute_batch *batch);
+void chute_backlog_discard(chute_stream *stream);
+
+/* Counts rows of a batch that goes to dead/ or bad/, and why. */
+void chute_backlog_count_parked(chute_stream *stream, uint64_t rows, const chute_error *why);
+
+/* Whether the batch's error was the pool's last word. Under `busy`: nothing is sent for a while;
+ * the pool does not have it any more. */
+bool chute_backlog_is_final(const chute_batch *batch);
+void chute_backlog_pause(struct chute_backlog *backlog);
+void chute_backlog_drop_out(struct chute_backlog *backlog, chute_found *found);
+
 #endif
