@@ -99,8 +99,7 @@ chute_spool_slot *chute_backlog_slot(chute_stream *stream, size_t warm, chute_er
  * it and nobody closes it. */
 bool chute_backlog_is_final(const chute_batch *batch) {
     int kind = batch->error.kind;
-    return !batch->insert->given_up && kind != CHUTE_E_CLOSED && kind != CHUTE_E_NOMEM &&
-           kind != CHUTE_E_SYSTEM;
+    return kind != CHUTE_E_CLOSED && kind != CHUTE_E_NOMEM && kind != CHUTE_E_SYSTEM;
 }
 
 /* Batches that fail together make one pause. */
