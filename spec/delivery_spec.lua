@@ -270,6 +270,45 @@ describe("delivery", function()
     assert.equal("80\t80\n", found(name))
   end)
 
+  describe("at its bound, while the host is away,", function()
+    local BATCH, BOUND = 80, 1600 -- bytes: ten rows, and twenty batches
+
+    for _, overflow in ipairs { "error", "drop_new", "drop_old" } do
+      it(("keeps every row to its account: %s"):format(overflow), function()
+        local s, name = open { batch = { bytes = BATCH, age = "1h" }, size = 1,
+          pending = { bytes = BOUND, overflow = overflow } }
+        proxy:down { reset = true }
+        local accepted = 0
+        for i = 1, 1000 do
+          local ok, err = s:insert { i }
+          accepted = accepted + (ok and 1 or 0)
+          assert.is_true(ok or err.kind == "busy")
+        end
+        local full = assert_balanced(s)
+        assert.is_true(full.pending_bytes <= BOUND + BATCH)
+        proxy:up()
+        assert.is_true(s:drain(WAIT))
+        local stats = assert_balanced(s)
+        assert.same({ accepted, 1000 }, { stats.accepted, stats.offered })
+        assert.same({ 0, 0 }, { stats.parked, stats.pending })
+        assert.equal(overflow == "error", stats.dropped == 0)
+        assert.equal(("%d\t%d\n"):format(stats.acked, stats.acked), found(name))
+        local newest = db:query(("SELECT max(n) FROM %s"):format(name))
+        assert.equal(overflow == "drop_old", newest == "1000\n")
+      end)
+    end
+
+    it("keeps the caller waiting, and loses nothing: block", function()
+      local s, name = open { batch = { bytes = BATCH, age = "1h" }, size = 1,
+        pending = { bytes = BOUND, overflow = "block" } }
+      proxy:rule { kind = "insert", status = 503, times = 30 }
+      fill(s, 1000)
+      assert.is_true(s:drain(WAIT))
+      assert.same({ 1000, 30 }, { assert_balanced(s).acked, s:stats().retries })
+      assert.equal("1000\t1000\n", found(name))
+    end)
+  end)
+
   it("says nothing of passwords", function()
     proxy:rule { kind = "insert", action = "reset" }
     local s = open { user = "default", password = "", retry = { attempts = 2, base = "1ms" } }
