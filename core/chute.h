@@ -374,9 +374,31 @@ enum {
     CHUTE_RETRY_REASONS
 };
 
+enum { CHUTE_TIME_BUCKETS = 9 };
+
+/* How long something took, how often. */
+typedef struct chute_histogram {
+    uint64_t up_to[9]; /* bucket i: how many took at most 4^i ms */
+    uint64_t count;
+    uint64_t total_ms;
+} chute_histogram;
+
+/* Attempts that are over. */
+enum {
+    CHUTE_METER_QUERY_OK = 0,
+    CHUTE_METER_QUERY_FAILED,
+    CHUTE_METER_INSERT_OK,
+    CHUTE_METER_INSERT_FAILED
+};
+
 typedef struct chute_pool_stats {
     uint64_t retries[4]; /* by CHUTE_RETRY_… */
     uint32_t hosts, hosts_up;
+    uint64_t requests[4];           /* by CHUTE_METER_… */
+    uint64_t bytes_raw, bytes_sent; /* of bodies that were taken, before and after compression */
+    chute_histogram wait;           /* from being ready to being sent */
+    chute_histogram compress;       /* of one body */
+    chute_histogram send;           /* from being sent to the outcome */
 } chute_pool_stats;
 void chute_pool_stats_read(chute_pool *pool, chute_pool_stats *out);
 

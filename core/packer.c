@@ -1,6 +1,7 @@
 /* packer: the thread that compresses bodies, each whole and at once. */
 #include "pool.h"
 
+#include "clock.h"
 #include "compress.h"
 #include "error.h"
 
@@ -53,12 +54,20 @@ static int pack(struct packer *packer, chute_request *request, chute_error *err)
     return failed ? failed : keep_copy(request, packed, len, err);
 }
 
+static int pack_timed(chute_pool *pool, struct packer *packer, chute_request *request,
+                      chute_error *err) {
+    uint64_t began = chute_clock_ms();
+    int failed = pack(packer, request, err);
+    chute_timer_add(&pool->meter.compress, chute_clock_ms() - began);
+    return failed;
+}
+
 static void handle(chute_pool *pool, struct packer *packer, chute_request *request) {
     chute_error err = {0};
     if (pool->takes_raw || !request->rows || request->cancelled)
         request->compression = CHUTE_COMPRESS_NONE;
     if (pool->takes_apart) request->sql_first = false;
-    if (request->compression != CHUTE_COMPRESS_NONE && pack(packer, request, &err))
+    if (request->compression != CHUTE_COMPRESS_NONE && pack_timed(pool, packer, request, &err))
         chute_pool_end(request, &err);
     else
         chute_pool_ready(pool, request);

@@ -1,5 +1,6 @@
 #include "pool.h"
 
+#include "clock.h"
 #include "error.h"
 #include "process.h"
 
@@ -26,6 +27,7 @@ static void wake_sender(chute_pool *pool) {
 }
 
 void chute_pool_ready(chute_pool *pool, chute_request *request) {
+    request->ready_ms = chute_clock_ms();
     pthread_mutex_lock(&pool->lock);
     int which = request->insert ? CHUTE_READY_INSERTS : CHUTE_READY_QUERIES;
     chute_request_push(&pool->ready[which], request);
@@ -369,6 +371,7 @@ void chute_pool_submit(chute_pool *pool, chute_batch *batch) {
 
 void chute_pool_stats_read(chute_pool *pool, chute_pool_stats *out) {
     *out = (chute_pool_stats){.hosts = pool->hosts.count};
+    chute_meter_read(&pool->meter, out);
     for (uint32_t i = 0; i < CHUTE_RETRY_REASONS; i++)
         out->retries[i] = atomic_load(&pool->retries[i]);
     for (uint32_t i = 0; i < pool->hosts.count; i++)

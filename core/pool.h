@@ -9,6 +9,7 @@
 #define CHUTE_POOL_H
 
 #include "hosts.h"
+#include "meter.h"
 #include "transport.h"
 
 #include <pthread.h>
@@ -28,6 +29,7 @@ struct chute_pool {
     uint32_t generation;      /* of the process */
     struct chute_hosts hosts;
     chute_access access;
+    chute_meter meter;
     bool takes_raw, takes_apart, no_queries; /* as the transport says */
     uint32_t at_once;                        /* requests under way together */
     _Atomic bool closing;

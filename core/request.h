@@ -72,6 +72,7 @@ struct chute_request {
     chute_batch *batch; /* CHUTE_REQUEST_BATCH: owned until done */
     char *packed;       /* owned: the whole compressed body, statement and all; NULL: as it is */
     size_t packed_len;
+    uint64_t ready_ms, sent_ms; /* monotonic: in line for sending; handed to the transport */
 
     /* The outcome: the pool's until `done`, then constant. */
     chute_outcome outcome;

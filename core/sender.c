@@ -32,6 +32,9 @@ static void begin(chute_pool *pool, chute_request *request) {
     push_active(pool, request);
     if (request->tries.attempts++ == 0) request->tries.first_ms = chute_clock_ms();
     if (request->batch) chute_batch_attempt(request->batch);
+    request->sent_ms = chute_clock_ms();
+    if (request->ready_ms) chute_timer_add(&pool->meter.wait, request->sent_ms - request->ready_ms);
+    request->ready_ms = 0;
     pool->transport->ops->start(pool->transport, request);
 }
 
@@ -209,11 +212,23 @@ static void probe_due(chute_pool *pool) {
 
 enum { UNKNOWN_SETTING = 115 };
 
+static void measure(chute_pool *pool, const chute_request *request) {
+    chute_meter *meter = &pool->meter;
+    bool failed = request->error.kind != 0;
+    if (request->kind != CHUTE_REQUEST_QUERY && request->kind != CHUTE_REQUEST_BATCH) return;
+    atomic_fetch_add(&meter->requests[2 * request->insert + failed], 1);
+    chute_timer_add(&meter->send, chute_clock_ms() - request->sent_ms);
+    if (failed) return;
+    atomic_fetch_add(&meter->bytes_raw, request->rows_len);
+    atomic_fetch_add(&meter->bytes_sent, request->packed ? request->packed_len : request->rows_len);
+}
+
 /* The transport is done with a request: the one place that decides what happens then. */
 static void settle(void *context, chute_request *request) {
     chute_pool *pool = context;
     chute_host *host = request->host;
     drop_active(pool, request);
+    measure(pool, request);
     chute_hosts_learn(&pool->hosts, host, request, chute_clock_ms());
     if (request->kind == CHUTE_REQUEST_CONTACT) {
         settle_contact(pool, request);

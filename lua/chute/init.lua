@@ -29,6 +29,9 @@ function M.pool(opts) return (require("chute.pool").open(opts, 2)) end
 --- A stream to insert into: see chute.stream.
 function M.open(opts) return (require("chute.stream").open(opts, 2)) end
 
+--- Counters of streams and pools as Prometheus reads them: see chute.metrics.
+function M.prometheus(of) return (require("chute.metrics").prometheus(of)) end
+
 --- A schema script (text) made from a server's table, or nil, err: see chute.describe.
 function M.describe(conn, name)
   local text, err = require("chute.describe").describe(conn, name, 2)

@@ -157,13 +157,34 @@ function Pool:ping()
   return query.ping(self.ptr, self.timeout_ms)
 end
 
+-- A chute_histogram: count, seconds (all together), up_to[i] (how many took at most bounds[i] seconds).
+local function histogram(of)
+  local out = { count = tonumber(of.count), seconds = tonumber(of.total_ms) / 1000, bounds = {},
+    up_to = {} }
+  for i = 1, C.CHUTE_TIME_BUCKETS do
+    out.bounds[i], out.up_to[i] = 4 ^ (i - 1) / 1000, tonumber(of.up_to[i - 1])
+  end
+  return out
+end
+
 --- Counters: retries (attempts to deliver a batch that were repeated, by reason: network, timeout,
--- busy, server), hosts_up, and hosts, a list of { place, up, in_flight, sent, failed }.
+-- busy, server), hosts_up, hosts, a list of { place, up, in_flight, sent, failed }, requests (attempts
+-- over: query and insert, each { ok, failed }), bytes_raw and bytes_sent (of bodies taken, before and
+-- after compression), and histograms of times: wait (for being sent), compress, send (to the outcome).
 function Pool:stats()
   if not self.ptr then return closed() end
   local pool_stats, host = ffi.new "chute_pool_stats", ffi.new "chute_host_stats"
   C.chute_pool_stats_read(self.ptr, pool_stats)
   local out = { retries = {}, hosts = {}, hosts_up = pool_stats.hosts_up }
+  local requests = pool_stats.requests
+  out.requests = {
+    query = { ok = tonumber(requests[C.CHUTE_METER_QUERY_OK]),
+      failed = tonumber(requests[C.CHUTE_METER_QUERY_FAILED]) },
+    insert = { ok = tonumber(requests[C.CHUTE_METER_INSERT_OK]),
+      failed = tonumber(requests[C.CHUTE_METER_INSERT_FAILED]) },
+  }
+  out.bytes_raw, out.bytes_sent = tonumber(pool_stats.bytes_raw), tonumber(pool_stats.bytes_sent)
+  for _, name in ipairs { "wait", "compress", "send" } do out[name] = histogram(pool_stats[name]) end
   for name, at in pairs(REASONS) do out.retries[name] = tonumber(pool_stats.retries[at]) end
   for i = 1, pool_stats.hosts do
     C.chute_pool_host_stats(self.ptr, i - 1, host)
