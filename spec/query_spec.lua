@@ -70,6 +70,24 @@ describe("a statement's parameter", function()
   end)
 end)
 
+describe("a pool's server", function()
+  for name, wanted in pairs { chdb = { "^26%.", "boolean" }, clickhouse18 = { "^18%.16", "nil" } } do
+    it("tells its version, zone and default: " .. name, function()
+      local p = faults.proxy { upstream = server.shared[name]() }
+      local pool = chute.pool { url = p.url }
+      local told = assert(pool:server())
+      local again, asked = pool:server(), p:counters().requests
+      local zone = pool:query("SELECT timezone() FORMAT TSV").body
+      pool:close()
+      p:stop()
+      assert.matches(wanted[1], told.version)
+      assert.equal(wanted[2], type(told.async_insert))
+      assert.equal(zone, told.timezone .. "\n")
+      assert.same({ told, 1 }, { again, asked })
+    end)
+  end
+end)
+
 describe("a compressed answer", function()
   for _, name in ipairs { "chdb", "clickhouse18" } do
     describe("of " .. name, function()

@@ -203,6 +203,22 @@ function Pool:parked()
   return all
 end
 
+local SERVER_QUESTION = [[SELECT version(), timezone(), max(value)
+  FROM system.settings WHERE name = 'async_insert' FORMAT TabSeparated]]
+
+--- What a server of the pool says of itself: { version, timezone, async_insert } (the last: its
+-- default, true or false; nil where it knows no such setting). Asked once. Or nil, err.
+function Pool:server()
+  if not self.ptr then return closed() end
+  if self.told then return self.told end
+  local answer, err = query.send(self.ptr, self.timeout_ms, SERVER_QUESTION, nil, 2)
+  if not answer then return nil, err end
+  local version, zone, async = answer.body:match "^([^\t]*)\t([^\t]*)\t([^\n]*)\n"
+  self.told = { version = version, timezone = zone }
+  if async and async ~= "" then self.told.async_insert = async == "1" end
+  return self.told
+end
+
 --- Closes the pool; streams that share it keep it going for themselves. Later calls find it
 -- closed. Always true.
 function Pool:close()
