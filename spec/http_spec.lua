@@ -176,6 +176,12 @@ describe("a connection to ClickHouse 26.5", function()
       { 'sql "nowhere" is neither "url" nor "body"', "SELECT 1", { sql = "nowhere" } },
       { "timeout must be seconds", "SELECT 1", { timeout = "soon" } },
       { "compress \"gzip\" is none of", "SELECT 1", { body = "", compress = "gzip" } },
+      { "settings: a name has a zero byte", "SELECT 1", { settings = { ["a\0b"] = 1 } } },
+      { "settings: log_comment has a zero byte", "SELECT 1", { settings = { log_comment = "a\0b" } } },
+      { "params: a name has a zero byte", "SELECT 1", { params = { ["a\0b"] = 1 } } },
+      { "headers: a name has a zero byte", "SELECT 1", { headers = { ["A\0B"] = "1" } } },
+      { "headers: A has a zero byte", "SELECT 1", { headers = { A = "1\0" } } },
+      { "format has a zero byte", "SELECT 1", { format = "TSV\0" } },
     }
     for _, case in ipairs(cases) do
       local problem = thrown(function()
@@ -186,6 +192,12 @@ describe("a connection to ClickHouse 26.5", function()
     end
     assert.matches("http_spec.lua:%d+: chute: a pool has no option nosuch",
       thrown(function() return (chute.connect(s.url, { nosuch = 1 })) end))
+    for _, name in ipairs { "user", "password", "database", "token", "libchdb" } do
+      assert.matches("http_spec.lua:%d+: chute: " .. name .. " has a zero byte",
+        thrown(function() return (chute.connect(s.url, { [name] = "a\0b" })) end))
+    end
+    assert.matches("http_spec.lua:%d+: chute: url has a zero byte",
+      thrown(function() return (chute.connect(s.url .. "\0x")) end))
     assert.matches("http_spec.lua:%d+: chute: bad URL", thrown(function() return (chute.connect "nowhere") end))
   end)
 

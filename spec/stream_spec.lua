@@ -42,6 +42,21 @@ describe("a stream", function()
     return chute.open(opts), opts.table
   end
 
+  it("takes no names or values that would be cut at a zero byte", function()
+    local schema = { columns = two_columns }
+    local function opened(opts)
+      opts.url = server.shared.chdb().url
+      return select(2, pcall(function() return (chute.open(opts)) end))
+    end
+    assert.matches("stream_spec.lua:%d+: chute: table has a zero byte", opened { schema = schema, table = "t\0u" })
+    for name, settings in pairs { ["a name"] = { ["a\0b"] = 1 }, log_comment = { log_comment = "a\0b" } } do
+      assert.matches("stream_spec.lua:%d+: chute: settings: " .. name .. " has a zero byte",
+        opened { schema = schema, table = "t", settings = settings })
+      assert.matches("chute: .*settings: " .. name .. " has a zero byte",
+        opened { schema = { columns = two_columns, table = "t", settings = settings } })
+    end
+  end)
+
   describe("delivers to ClickHouse", function()
     for _, compress in ipairs { "zstd", "lz4", "none", "zstd:9", "block-lz4", "block-zstd" } do
       for _, sql in ipairs { "url", "body" } do

@@ -20,9 +20,7 @@ local AUTHS = { headers = C.CHUTE_AUTH_HEADERS, basic = C.CHUTE_AUTH_BASIC,
 local function fail(message, ...) error("chute: " .. message:format(...), 0) end
 
 local function text(value, name)
-  if value ~= nil and type(value) ~= "string" then fail("%s must be text", name) end
-  if value and value:find("\0", 1, true) then fail("%s has a zero byte", name) end
-  return value
+  return value ~= nil and options.c_text(value, name) or nil
 end
 
 local function read_tls(config, tls)

@@ -70,6 +70,13 @@ function M.compress(value)
   return method, level
 end
 
+--- A text that C takes to end at its first zero byte: it must hold none. `name`: for the message.
+function M.c_text(value, name)
+  if type(value) ~= "string" then fail("%s must be text", name) end
+  if value:find("\0", 1, true) then fail("%s has a zero byte", name) end
+  return value
+end
+
 --- The text of a setting's value.
 function M.setting(value)
   local kind = type(value)
@@ -86,14 +93,13 @@ function M.pair_array(values, what, convert, held)
   local names = {}
   for name in pairs(values) do
     if type(name) ~= "string" then fail("%s: %s is no name", what, tostring(name)) end
-    names[#names + 1] = name
+    names[#names + 1] = M.c_text(name, what .. ": a name")
   end
   table.sort(names)
   local array = ffi.new(pairs_t, #names)
   held[#held + 1] = array
   for i, name in ipairs(names) do
-    local value = convert(values[name], name)
-    if value:find("\0", 1, true) then fail("%s: %s has a zero byte", what, name) end
+    local value = M.c_text(convert(values[name], name), what .. ": " .. name)
     array[i - 1].name, array[i - 1].value = name, value
     held[#held + 1] = value
   end

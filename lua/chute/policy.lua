@@ -57,7 +57,8 @@ local function read_settings(settings, fail)
       fail("settings: %s is no name and value", tostring(name))
     end
     if kind == "boolean" then value = value and "1" or "0" end
-    out[name] = tostring(value)
+    options.c_text(name, "settings: a name")
+    out[name] = options.c_text(tostring(value), "settings: " .. name)
   end
   return out
 end

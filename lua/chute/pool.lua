@@ -35,7 +35,7 @@ local function read_urls(url)
   local array = ffi.new("const char *[?]", #urls)
   for i, one in ipairs(urls) do
     if type(one) ~= "string" then fail "url must be text such as \"http://localhost:8123\", or a list" end
-    array[i - 1] = one
+    array[i - 1] = options.c_text(one, "url")
   end
   return array, #urls
 end
@@ -54,12 +54,6 @@ local function read_count(value, name)
   return value
 end
 
-local function read_text(opts, name)
-  local value = opts[name]
-  if value ~= nil and type(value) ~= "string" then fail("%s must be text", name) end
-  return value
-end
-
 local function open(opts)
   if type(opts) ~= "table" then fail "a pool takes a table of options" end
   for key in pairs(opts) do
@@ -69,7 +63,7 @@ local function open(opts)
   local urls, count = read_urls(opts.url)
   config.urls, config.urls_count = urls, count
   config.strategy = read_strategy(opts.strategy)
-  config.libchdb = read_text(opts, "libchdb")
+  config.libchdb = opts.libchdb ~= nil and options.c_text(opts.libchdb, "libchdb") or nil
   local held = {}
   access.read(config, opts, held)
   config.size = read_count(opts.size, "size")

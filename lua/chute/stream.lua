@@ -86,6 +86,8 @@ local function open_stream(self, opts, level)
   local config = ffi.new "chute_stream_config"
   local table_name = opts.table or self.schema.table
   if type(table_name) ~= "string" then errors.throw("the schema names no table", level) end
+  local ok, problem = pcall(options.c_text, table_name, "table")
+  if not ok then errors.throw((problem:gsub("^chute: ", "")), level) end
   config.table = table_name
   config.settings, config.settings_count = settings, count
   config.batch_rows, config.batch_bytes = rules.rows or 0, rules.bytes or 0
