@@ -7,6 +7,8 @@ local server = require "spec.support.server"
 ffi.cdef [[
 ssize_t write(int fd, const void *bytes, size_t count);
 int ioctl(int fd, unsigned long request, ...);
+int link(const char *old, const char *new);
+int symlink(const char *old, const char *new);
 ]]
 
 local TIMEOUT = 60
@@ -172,6 +174,25 @@ describe("chute", function()
   end)
 end)
 
+describe("output that cannot be written", function()
+  it("is told, of any command and length", function()
+    local schema = events()
+    local row = write("row.csv", "id\n1\n")
+    for _, argv in ipairs {
+      { "query", judge.url, "SELECT 1" }, { "query", judge.url, "SELECT * FROM numbers(100000)" },
+      { "check", schema }, { "describe", judge.url, database.name .. ".events" },
+      { "insert", schema, row, "--to", judge.url },
+    } do
+      table.insert(argv, 1, "sh")
+      table.insert(argv, 1, 'exec bin/chute "$@" >/dev/full')
+      table.insert(argv, 1, "-ec")
+      local code, _, err = chute(argv, { program = { "sh" } })
+      assert.are.equal(2, code)
+      assert_one_line(err, "the output cannot be written")
+    end
+  end)
+end)
+
 describe("chute check", function()
   it("prints canonical types", function()
     local schema = write("good.lua", [[return { table = "d.t",
@@ -300,6 +321,36 @@ describe("chute insert", function()
     assert_one_line(err, "good%.csv")
     assert.are.equal("id\n1\n", read(good))
     assert.are.equal("", stored())
+  end)
+
+  it("never empties what it reads for its rejected records", function()
+    local schema, good = events(), write("kept.ndjson", '{"id":1}\n')
+    local text = read(schema)
+    ffi.C.symlink(good, path "symlink")
+    ffi.C.link(good, path "hardlink")
+    for _, case in ipairs {
+      { path "./kept.ndjson", "is among the files to read" }, { path "symlink", "is among the files to read" },
+      { path "hardlink", "is among the files to read" }, { dir .. "/./events.lua", "is the schema script" },
+    } do
+      local code, out, err = chute { "insert", schema, good, "--rejects", case[1], "--to", judge.url }
+      assert.are.same({ 2, "" }, { code, out })
+      assert_one_line(err, case[1]:gsub("%p", "%%%0") .. ": " .. case[2])
+      assert.are.equal('{"id":1}\n', read(good))
+      assert.are.equal(text, read(schema))
+    end
+    local code, _, err = chute({ "-ec", 'exec bin/chute insert "$1" - --rejects "$2" --to "$3" <"$2"', "sh", schema,
+      good, judge.url }, { program = { "sh" } })
+    assert.are.equal(2, code)
+    assert_one_line(err, "is among the files to read")
+    assert.are.equal('{"id":1}\n', read(good))
+  end)
+
+  it("tells where rejected records cannot be written", function()
+    local bad = write("bad.ndjson", '{"id":-1}\n{"id":2}\n')
+    local code, out, err = chute { "insert", events(), bad, "--rejects", "/dev/full", "--to", judge.url }
+    assert.are.equal(2, code)
+    assert.are.same({ 2, 1, 1 }, { numbers(out).offered, numbers(out).acked, numbers(out).rejected })
+    assert_one_line(err, "rejected records cannot be written: .*No space left on device")
   end)
 
   it("tells a bad schema, method or address with exit code 2", function()

@@ -1,6 +1,9 @@
 --- The command line: `chute insert`, `chute query`, `chute check`, `chute describe`.
 local argparse = require "argparse"
 local fail = require "chute.cli.fail"
+local ffi = require "ffi"
+
+ffi.cdef "int ferror(void *file);"
 
 local cli = {}
 
@@ -17,7 +20,7 @@ Exit codes:
    0  all is well: every row was acknowledged
    1  some records were rejected, the rest was delivered; check: the schema is faulty,
       or does not fit the table
-   2  wrong usage, or a schema or file that cannot be read or written
+   2  wrong usage, or a schema, file or output that cannot be read or written
    3  the server could not be reached, or refused; insert: rows are undelivered
    4  an error inside chute
  130  stopped by SIGINT (143: by SIGTERM), what was accepted having been sent]]
@@ -36,6 +39,13 @@ local function run_of(name)
   end
 end
 
+-- The exit code, what was printed having gone out: output that is lost is told, of any command.
+local function flush(code)
+  local ok, err = io.stdout:flush()
+  if ok and ffi.C.ferror(io.stdout) == 0 then return code end
+  return math.max(code, fail(2, "the output cannot be written" .. (err and ": " .. err or "")))
+end
+
 --- Runs the command line `arguments` (a list of texts) and returns the exit code.
 function cli.main(arguments)
   local ok, args = build_parser():pparse(arguments)
@@ -43,7 +53,7 @@ function cli.main(arguments)
   local code
   ok, code = xpcall(run_of(args.command), debug.traceback, args)
   if not ok then return fail(4, code) end
-  return code
+  return flush(code)
 end
 
 return cli

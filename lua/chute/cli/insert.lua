@@ -2,6 +2,7 @@
 local chute = require "chute"
 local connection = require "chute.cli.connection"
 local fail = require "chute.cli.fail"
+local identity = require "chute.cli.identity"
 local input = require "chute.input"
 local interrupt = require "chute.cli.interrupt"
 local progress = require "chute.cli.progress"
@@ -51,10 +52,15 @@ local function open_files(args, signals, opened)
   return files
 end
 
-local function open_rejects(args, opened)
+-- Opening it empties it: it must be none of what is read, by whatever name.
+local function open_rejects(args, files, opened)
   if not args.rejects then return nil end
-  for _, path in ipairs(args.files) do
-    if path == args.rejects then return nil, path .. ": is among the files to read" end
+  local own = identity(args.rejects)
+  if own and own == identity(args.schema) then return nil, args.rejects .. ": is the schema script" end
+  for _, file in ipairs(files) do
+    if own and own == identity(file.source.fd) then
+      return nil, ("%s: is among the files to read"):format(args.rejects)
+    end
   end
   local out, err = rejects.open(args.rejects)
   opened[#opened + 1] = out
@@ -110,7 +116,7 @@ local function prepare(args, pool, opened)
   local files, err = open_files(args, signals, opened)
   if not files then return nil, 2, err end
   local out
-  out, err = open_rejects(args, opened)
+  out, err = open_rejects(args, files, opened)
   if err then return nil, 2, err end
   if not pool then
     pool, err = open_pool(args, opened)
@@ -142,6 +148,13 @@ local function complain(report)
   if report.failure then fail(2, report.failure) end
 end
 
+-- The last of the rejected records are written as their file is closed.
+local function close_rejects(this, report)
+  if not this.rejects then return end
+  local ok, err = this.rejects:close()
+  if not ok then report.failure = report.failure or run.REJECTS_LOST .. err end
+end
+
 --- Runs the command. `pool`, where given, is used instead of one opened for args.to, and stays
 -- open. Returns the exit code and, where anything was sent, the report (see chute.cli.run).
 function insert.run(args, pool)
@@ -150,6 +163,7 @@ function insert.run(args, pool)
   local report
   if this then
     report = this:go()
+    close_rejects(this, report)
     summary.print(report)
     complain(report)
     code = exit_code(report)

@@ -19,9 +19,12 @@ function Rejects:add(file, line, message, record)
   return self.handle:write(cjson.encode { file = file, line = line, error = message, record = record }, "\n")
 end
 
---- True, or nil and a message where what was added could not be written.
+--- True, or nil and a message where what was added could not be written. Idempotent.
 function Rejects:close()
-  return self.handle:close()
+  local handle = self.handle
+  self.handle = nil
+  if not handle then return true end
+  return handle:close()
 end
 
 local rejects = {}

@@ -1,7 +1,7 @@
 --- One run of `chute insert`: records from readers into a stream, counted.
 local clock = require "chute.clock"
 
-local run = {}
+local run = { REJECTS_LOST = "rejected records cannot be written: " }
 
 local LOOK_EVERY = 256 -- rows between two looks at signals, failures and the clock
 local SHOWN_ERRORS = 5
@@ -58,7 +58,7 @@ function Run:reject(file, line, message, raw)
   end
   if not self.rejects then return end
   local ok, err = self.rejects:add(file.name, line, message, raw)
-  if not ok then self:stop("rejected records cannot be written: " .. err) end
+  if not ok then self:stop(run.REJECTS_LOST .. err) end
 end
 
 function Run:insert(file, row, line, raw)
