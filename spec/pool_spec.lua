@@ -174,6 +174,29 @@ describe("a pool", function()
     assert.is_true(open { url = { s.url } }:ping())
   end)
 
+  it("loses no request that no result can be made of", function()
+    local lib, result, loaded = require "chute.lib", require "chute.result", package.loaded["chute.query"]
+    local new, freed = result.new, 0
+    local function free(request)
+      freed = freed + 1
+      lib.C.chute_request_free(request)
+    end
+    local counting = setmetatable({ chute_request_free = free }, { __index = function(_, name) return lib.C[name] end })
+    defer(function()
+      result.new = new
+      package.loaded["chute.lib"], package.loaded["chute.query"] = lib, loaded
+    end)
+    package.loaded["chute.lib"], package.loaded["chute.query"] = { C = counting, ffi = lib.ffi }, nil
+    local query = require "chute.query"
+    result.new = function() error("no memory", 0) end
+    local pool = open { url = server.shared.chdb().url }
+    assert.equal("no memory", thrown(query.ping, pool.ptr, 10000))
+    assert.equal("no memory", thrown(query.send, pool.ptr, 10000, "SELECT 1", {}, 1))
+    collectgarbage()
+    collectgarbage()
+    assert.equal(2, freed)
+  end)
+
   it("is closed once and for all", function()
     local pool = chute.pool { url = server.shared.chdb().url }
     assert.is_true(pool:close())

@@ -44,7 +44,7 @@ local function check(opts)
   for key in pairs(opts) do
     if not KEYS[key] then fail("query has no option %s", tostring(key)) end
   end
-  if opts.format ~= nil and type(opts.format) ~= "string" then fail "format must be a name" end
+  if opts.format ~= nil then options.c_text(opts.format, "format") end
   if opts.progress ~= nil and type(opts.progress) ~= "function" then
     fail "progress must be a function"
   end
@@ -93,13 +93,18 @@ local function asked_for(sql, opts)
   }
 end
 
+-- Requests are freed by the collector, too: what throws meanwhile must not keep them, nor the pool.
+local function owned(request) return ffi.gc(request, C.chute_request_free) end
+
+local function free(request) C.chute_request_free(ffi.gc(request, nil)) end
+
 local STREAM_GRACE_MS = 5000 -- the engine counts whole seconds there
 
 -- A streamed result, which owns the request from here on.
 local function begin_stream(request, ms, asked)
   local function ready() return wait(request, ms + STREAM_GRACE_MS) end
   if C.chute_request_result(request, outcome, raw) < 0 then
-    C.chute_request_free(request)
+    free(request)
     return nil, errors.take()
   end
   return result.stream(outcome[0], asked, request, ready)
@@ -129,21 +134,21 @@ local function await(request, ms, tell)
   if not tell then return wait(request, ms) end
   local ok, done = pcall(wait_telling, request, ms, tell)
   if ok then return done end
-  C.chute_request_free(request)
+  free(request) -- now, not when the collector comes to it
   error(done, 0)
 end
 
 --- What a request brought once it is done; it is freed. A result; or nil, err.
 local function finish(request, ms, asked)
   if not await(request, ms, asked.progress) then
-    C.chute_request_free(request)
+    free(request)
     return nil, errors.new("timeout", ("no answer within %g s"):format((ms - GRACE_MS) / 1000),
       { retryable = true, uncertain = true })
   end
   if asked.stream then return begin_stream(request, ms, asked) end
   local failed = C.chute_request_result(request, outcome, raw) < 0
   local answer = not failed and result.new(outcome[0], asked)
-  C.chute_request_free(request)
+  free(request)
   if failed then return nil, errors.take() end
   return answer
 end
@@ -177,14 +182,14 @@ function M.start(pool, default_ms, sql, opts, level)
   release()
   if not ok then errors.throw((tostring(query):gsub("^chute: ", "")), level + 1) end
   if request == nil then return nil, errors.take() end
-  return setmetatable({ ptr = ffi.gc(request, C.chute_request_free),
+  return setmetatable({ ptr = owned(request),
     ms = (ms or default_ms) + GRACE_MS, asked = asked_for(sql, opts) }, Request)
 end
 
 local function take(self)
   local ptr = self.ptr
   self.ptr = nil
-  return ptr and ffi.gc(ptr, nil)
+  return ptr
 end
 
 --- Whether the outcome is there, which result() then gives without waiting.
@@ -201,7 +206,7 @@ end
 -- cancel_http_readonly_queries_on_client_close) ends the query, too. Idempotent; true.
 function Request:cancel()
   local ptr = take(self)
-  if ptr then C.chute_request_free(ptr) end
+  if ptr then free(ptr) end
   return true
 end
 
@@ -222,14 +227,14 @@ function M.send_rows(pool, default_ms, sql, buffer, opts, level)
   release()
   if not ok then errors.throw((tostring(query):gsub("^chute: ", "")), level + 1) end
   if request == nil then return nil, errors.take() end
-  return finish(request, (ms or default_ms) + GRACE_MS, asked_for(sql, opts))
+  return finish(owned(request), (ms or default_ms) + GRACE_MS, asked_for(sql, opts))
 end
 
 --- Asks whether the server answers. true; or nil, err.
 function M.ping(pool, ms)
   local request = C.chute_pool_ping(pool, raw)
   if request == nil then return nil, errors.take() end
-  local answer, err = finish(request, ms + GRACE_MS, {})
+  local answer, err = finish(owned(request), ms + GRACE_MS, {})
   if not answer then return nil, err end
   return true
 end
