@@ -49,6 +49,8 @@ describe("a stream", function()
       return select(2, pcall(function() return (chute.open(opts)) end))
     end
     assert.matches("stream_spec.lua:%d+: chute: table has a zero byte", opened { schema = schema, table = "t\0u" })
+    assert.matches("stream_spec.lua:%d+: chute: spool has a zero byte",
+      opened { schema = schema, table = "t", spool = "a\0b" })
     for name, settings in pairs { ["a name"] = { ["a\0b"] = 1 }, log_comment = { log_comment = "a\0b" } } do
       assert.matches("stream_spec.lua:%d+: chute: settings: " .. name .. " has a zero byte",
         opened { schema = schema, table = "t", settings = settings })

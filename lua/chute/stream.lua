@@ -80,15 +80,20 @@ local function set_spool(config, opts)
   config.spool_fallback = fallback == "memory" and 1 or 0
 end
 
+-- A text that goes to C; throws at `level` of its caller.
+local function c_text(value, name, level)
+  local ok, problem = pcall(options.c_text, value, name)
+  if not ok then errors.throw((problem:gsub("^chute: ", "")), level + 1) end
+  return value
+end
+
 local function open_stream(self, opts, level)
   local rules = self.policy
   local settings, count = pairs_array(rules.settings)
   local config = ffi.new "chute_stream_config"
   local table_name = opts.table or self.schema.table
   if type(table_name) ~= "string" then errors.throw("the schema names no table", level) end
-  local ok, problem = pcall(options.c_text, table_name, "table")
-  if not ok then errors.throw((problem:gsub("^chute: ", "")), level) end
-  config.table = table_name
+  config.table = c_text(table_name, "table", level)
   config.settings, config.settings_count = settings, count
   config.batch_rows, config.batch_bytes = rules.rows or 0, rules.bytes or 0
   config.age_ms = rules.age_ms or 0
@@ -99,6 +104,7 @@ local function open_stream(self, opts, level)
   config.sql_in_body = rules.sql == "body" and 1 or 0
   local complaint = set_spool(config, opts)
   if complaint then errors.throw(complaint, level) end
+  if opts.spool then c_text(opts.spool, "spool", level) end
   local ptr = C.chute_stream_open(self.schema.ptr, self.pool.ptr, config, raw)
   if ptr == nil then errors.throw(ffi.string(raw[0].message), level) end
   return ffi.gc(ptr, C.chute_stream_free)
