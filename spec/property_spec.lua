@@ -18,7 +18,10 @@ local DEPTH, TRIES = 4, 400
 
 local function buffer_of(case)
   local def = { columns = {}, format = "RowBinaryWithNamesAndTypes" }
-  for i, column in ipairs(case.columns) do def.columns[i] = { column[1], column[2].text } end
+  for i, column in ipairs(case.columns) do
+    local text = column[2].text
+    def.columns[i] = { column[1], text, json = text:find "JSON" and "paths" or nil }
+  end
   local buf = chute.buffer(def)
   for n, row in ipairs(case.rows) do
     local ok, err = buf:add_row(row)
@@ -60,7 +63,9 @@ describe("rows by chance", function()
       local body = court:query(("SELECT * FROM %s FORMAT RowBinaryWithNamesAndTypes"):format(name))
       court:query("DROP TABLE " .. name)
       compare(case, decode(body))
-      if body ~= bytes then error("the bytes that come back are others", 0) end
+      -- only ClickHouse knows in which order the paths of JSON come
+      local ordered = not generator.describe(case):find "JSON"
+      if body ~= bytes and ordered then error("the bytes that come back are others", 0) end
     end)
     if not ok then return tostring(problem) end
   end
@@ -87,12 +92,13 @@ describe("rows by chance", function()
     local function wrong(case)
       for _, row in ipairs(case.rows) do
         for _, value in ipairs(row) do
-          if show(value):find "NULL" then return "a NULL" end
+          if (" " .. show(value)):find "[ {]NULL" then return "a NULL" end
         end
       end
     end
     local case
-    repeat case = generator.case(DEPTH) until wrong(case)
+    repeat case = generator.case(DEPTH) until wrong(case) and not generator.describe(case):find "Variant"
+      and not generator.describe(case):find "Dynamic"
     local small, problem = generator.shrink(case, "a NULL", wrong, 10000)
     assert.same({ "a NULL", 1, 1 }, { problem, #small.columns, #small.rows })
     assert.matches("Nullable%([^%(]*.*%)\n  {NULL}$", generator.describe(small))

@@ -6,6 +6,7 @@
 
 local ffi = require "ffi"
 local chute = require "chute"
+local nodes = require "spec.support.generator_typed"
 local show = require "spec.support.show"
 
 local generator = {}
@@ -109,6 +110,36 @@ local function ipv6()
   return any { "::", "::1", "::ffff:" .. ipv4(), "2001:db8::" .. digits(4), "ff02::1:ff00:1" }
 end
 
+local function wide(most, signed)
+  return function()
+    local number = any { "0", digits(random(1, most)), digits(20) }
+    return signed and number ~= "0" and chance(2) and "-" .. number or number
+  end
+end
+
+-- Those whose Float32 has no more bits.
+local function bfloat16()
+  return any { 0, -0.0, NAN, INF, -INF, random(-128, 127) * 2 ^ random(-100, 100), 3.3895313892515355e38 }
+end
+
+local function duration(scale)
+  return function()
+    local part = scale > 0 and "." .. digits(scale) or ""
+    local hour = any { 0, 23, 999, random(0, 999) }
+    return ("%s%02d:%02d:%02d%s"):format(any { "", "-" }, hour, random(0, 59), random(1, 59), part)
+  end
+end
+
+local function point() return { float64(), random(-180, 180) } end
+
+local function many(make)
+  return function()
+    local list = {}
+    for i = 1, random(0, 3) do list[i] = make() end
+    return list
+  end
+end
+
 -- ---- days and instants ----------------------------------------------------------------------------
 
 local function is_leap(year) return year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0) end
@@ -171,6 +202,13 @@ local LEAVES = {
   { "DateTime64(6, 'America/New_York')", instant(1900, 2299, 6, "+00:00"), same = same_instant },
   { "DateTime64(9, 'UTC')", instant(1900, 2261, 9, "") },
   { "Decimal(9, 4)", decimal(9, 4) }, { "Decimal(18, 0)", decimal(18, 0) }, { "Decimal(38, 19)", decimal(38, 19) },
+  { "UInt128", wide(38, false) }, { "Int128", wide(38, true) }, { "UInt256", wide(76, false) },
+  { "Int256", wide(76, true) }, { "BFloat16", bfloat16 }, { "Decimal(76, 30)", decimal(76, 30) },
+  { "Time", duration(0) }, { "Time64(0)", duration(0) }, { "Time64(3)", duration(3) }, { "Time64(9)", duration(9) },
+  { "IntervalSecond", int64 }, { "Point", point }, { "Ring", many(point) }, { "Polygon", many(many(point)) },
+  { "MultiPolygon", many(many(many(point))) },
+  { "QBit(Float32, 3)", function() return { float32(), float32(), float32() } end },
+  { "SimpleAggregateFunction(max, UInt64)", uint64 },
   { "UUID", uuid, key = "table" }, { "IPv4", ipv4, key = "table" }, { "IPv6", ipv6 },
   { ENUM, function() return any { "", "a", "it's" } end, key = "table" },
   { ENUM16, function() return any { "x", "y" } end },
@@ -188,12 +226,13 @@ local function leaf_of(leaf)
     simpler = simpler_leaf, parts = {}, leaf = true }
 end
 
-local ALL, KEYS, LOW = {}, {}, {}
+local ALL, KEYS, LOW, NULLABLE = {}, {}, {}, {}
 for _, leaf in ipairs(LEAVES) do
   local node = leaf_of(leaf)
   ALL[#ALL + 1] = node
   if node.key then KEYS[#KEYS + 1] = node end
   if node.low then LOW[#LOW + 1] = node end
+  if not node.text:find "^[PRQM]" and not node.text:find "^Simple" then NULLABLE[#NULLABLE + 1] = node end
 end
 
 -- ---- types of types -------------------------------------------------------------------------------
@@ -377,7 +416,7 @@ end
 
 local function wrapped_leaf()
   local kind = random(5)
-  if kind == 1 then return nullable(any(ALL)) end
+  if kind == 1 then return nullable(any(NULLABLE)) end
   if kind == 2 then return low_cardinality(any(LOW)) end
   if kind == 3 then return low_cardinality(nullable(any(LOW))) end
   return any(ALL)
@@ -386,7 +425,11 @@ end
 --- A type that has others inside of it at most `depth` deep.
 function generator.type(depth)
   if depth <= 1 or chance(2) then return wrapped_leaf() end
-  local kind = random(4)
+  local function some() return generator.type(depth - 1) end
+  local kind = random(8)
+  if kind == 6 then return nodes.variant(some) end
+  if kind == 7 then return nodes.dynamic(some) end
+  if kind == 8 then return nodes.json(some) end
   if kind == 1 then return array(generator.type(depth - 1)) end
   if kind == 2 then return map(any(KEYS), generator.type(depth - 1)) end
   local children = {}
