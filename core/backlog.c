@@ -244,6 +244,8 @@ static int sync_outcome(const struct chute_backlog *backlog, uint64_t wanted, ch
 }
 
 int chute_stream_sync(chute_stream *stream, uint32_t timeout_ms, chute_error *err) {
+    if (stream->forked)
+        return chute_fail(err, CHUTE_E_CLOSED, "the stream was opened before fork()");
     struct chute_backlog *backlog = stream->backlog;
     if (!backlog) return chute_fail(err, CHUTE_E_SPOOL, "the stream has no spool to sync");
     int flushed = chute_stream_flush(stream, err);

@@ -11,7 +11,7 @@
 
 _Static_assert((int)CHUTE_BUFFER_SLACK >= (int)CHUTE_WIRE_SLACK, "short copies need their room");
 
-enum { FIRST_CAPACITY = 64 * 1024 - CHUTE_BUFFER_SLACK, CLAIMED = 64 };
+enum { PAGE = 4096, FIRST_CAPACITY = 64 * 1024 - CHUTE_BUFFER_SLACK, CLAIMED = 64 };
 
 static size_t mapped(const chute_buffer *buffer, size_t capacity) {
     return buffer->header_len + capacity + CHUTE_BUFFER_SLACK;
@@ -69,7 +69,7 @@ chute_buffer *chute_buffer_new(chute_schema *schema, size_t ceiling, chute_error
 /* Touches each page once: a fault here is a fault that no row waits for. */
 static void warm_up(chute_buffer *buffer, size_t warm) {
     size_t end = warm < buffer->ceiling ? warm : buffer->ceiling;
-    for (size_t at = buffer->header_len; at < buffer->header_len + end; at += 4096)
+    for (size_t at = buffer->header_len; at < buffer->header_len + end; at += PAGE)
         ((volatile uint8_t *)buffer->data)[at] = 0;
 }
 
@@ -121,6 +121,14 @@ void chute_buffer_free(chute_buffer *buffer) {
     free_data(buffer);
     chute_schema_free(buffer->schema);
     free(buffer);
+}
+
+void chute_buffer_trim(chute_buffer *buffer) {
+    size_t used;
+    chute_buffer_data(buffer, &used);
+    uintptr_t first = ((uintptr_t)buffer->data + used + PAGE - 1) / PAGE * PAGE;
+    uintptr_t end = (uintptr_t)buffer->data + mapped(buffer, buffer->capacity);
+    if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 void chute_buffer_reset(chute_buffer *buffer) {

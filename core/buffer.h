@@ -86,4 +86,8 @@ static inline size_t chute_buffer_room(size_t ceiling) {
     return ceiling + CHUTE_BUFFER_MARGIN;
 }
 
+/* Gives the memory behind the rows back to the system; it comes again, zeroed, when it is touched.
+ * For buffers that may rest for long, not in a slot. */
+void chute_buffer_trim(chute_buffer *buffer);
+
 #endif

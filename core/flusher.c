@@ -1,6 +1,7 @@
 /* flusher: a stream's own thread. It seals the open batch when it is old, hands sealed batches to
  * the pool, and keeps a spare batch ready, its memory faulted in. */
 #include "backlog.h"
+#include "registry.h"
 
 #include <time.h>
 
@@ -68,6 +69,14 @@ static bool sleep_till(chute_stream *stream, uint64_t deadline, uint64_t *seen) 
     return go_on;
 }
 
+/* Its owner is gone, and there is nothing left to do for it. */
+static bool is_over(chute_stream *stream) {
+    chute_stream_lock(stream);
+    bool over = stream->left && stream->stats.batches_in_flight == 0;
+    chute_stream_unlock(stream);
+    return over;
+}
+
 void *chute_flusher_run(void *argument) {
     chute_stream *stream = argument;
     uint64_t seen = 0;
@@ -78,6 +87,10 @@ void *chute_flusher_run(void *argument) {
         feed_pool(stream);
         if (stream->backlog) chute_backlog_feed(stream);
         keep_spare(stream);
+        if (is_over(stream)) {
+            chute_registry_bury(stream);
+            break;
+        }
     } while (sleep_till(stream, next_deadline(stream), &seen));
     return NULL;
 }

@@ -4,50 +4,40 @@
 #include "stream.h"
 
 #include <stdlib.h>
+#include <time.h>
 
-enum { EXIT_MS = 5000 };
+enum { EXIT_MS = 5000, LOOK_NS = 1000000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static chute_stream *streams; /* all there are, left ones too; under `lock` */
 
-/* Ends a left stream. */
-static void take_apart(chute_stream *stream) {
-    chute_stream_depart(stream);
-    chute_stream_release(stream);
-}
-
-static bool is_idle(chute_stream *stream) {
-    chute_stream_lock(stream);
-    bool idle = stream->left && (stream->departed || stream->stats.batches_in_flight == 0);
-    chute_stream_unlock(stream);
-    return idle;
-}
-
-/* The left streams with nothing in flight, taken off the list. */
-static chute_stream *take_idle(void) {
-    chute_stream *idle = NULL;
+static void unlist(const chute_stream *stream) {
     pthread_mutex_lock(&lock);
-    for (chute_stream **at = &streams; *at;) {
-        chute_stream *stream = *at;
-        if (!is_idle(stream)) {
-            at = &stream->next;
-            continue;
+    for (chute_stream **at = &streams; *at; at = &(*at)->next)
+        if (*at == stream) {
+            *at = stream->next;
+            break;
         }
-        *at = stream->next;
-        stream->next = idle;
-        idle = stream;
-    }
     pthread_mutex_unlock(&lock);
-    return idle;
 }
 
-static void sweep(void) {
-    for (chute_stream *stream = take_idle(); stream;) {
-        chute_stream *next = stream->next;
-        take_apart(stream);
-        stream = next;
-    }
+/* ---- the end of the process ----------------------------------------------------------------- */
+
+static bool is_going(chute_stream *stream) {
+    chute_stream_lock(stream);
+    bool going = stream->stats.batches_in_flight > 0 || (stream->left && !stream->departed);
+    chute_stream_unlock(stream);
+    return going;
+}
+
+static bool any_is_going(void) {
+    bool any = false;
+    pthread_mutex_lock(&lock);
+    for (chute_stream *stream = streams; stream && !any; stream = stream->next)
+        any = is_going(stream);
+    pthread_mutex_unlock(&lock);
+    return any;
 }
 
 /* os.exit and the end of main come here: what was accepted gets its chance to arrive. */
@@ -55,21 +45,37 @@ static void drain_all(void) {
     uint64_t until = chute_stream_now() + EXIT_MS;
     pthread_mutex_lock(&lock);
     for (chute_stream *stream = streams; stream; stream = stream->next) chute_stream_shut(stream);
-    for (chute_stream *stream = streams; stream; stream = stream->next) {
-        uint64_t now = chute_stream_now();
-        chute_stream_wait(stream, 0, now < until ? (uint32_t)(until - now) : 0);
-    }
     pthread_mutex_unlock(&lock);
-    sweep();
+    while (any_is_going() && chute_stream_now() < until)
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
 }
 
-static void register_exit(void) {
+/* ---- forks ---------------------------------------------------------------------------------- */
+
+static void before_fork(void) {
+    pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void) {
+    pthread_mutex_unlock(&lock);
+}
+
+/* The parent's streams are no streams here. */
+static void in_child(void) {
+    pthread_mutex_init(&lock, NULL);
+    for (chute_stream *stream = streams; stream; stream = stream->next) chute_stream_orphan(stream);
+    streams = NULL;
+}
+
+/* ---- streams that come and go ---------------------------------------------------------------- */
+
+static void watch_process(void) {
+    pthread_atfork(before_fork, in_parent, in_child);
     chute_process_at_exit(CHUTE_EXIT_DRAIN, drain_all);
 }
 
 void chute_registry_add(chute_stream *stream) {
-    pthread_once(&once, register_exit);
-    sweep();
+    pthread_once(&once, watch_process);
     pthread_mutex_lock(&lock);
     stream->next = streams;
     streams = stream;
@@ -77,8 +83,25 @@ void chute_registry_add(chute_stream *stream) {
 }
 
 void chute_registry_leave(chute_stream *stream) {
+    if (stream->forked) return;
     chute_stream_lock(stream);
     stream->left = true;
+    bool departed = stream->departed;
     chute_stream_unlock(stream);
-    sweep();
+    if (!departed) {
+        chute_stream_kick(stream);
+        return;
+    }
+    unlist(stream);
+    chute_stream_release(stream);
+}
+
+void chute_registry_bury(chute_stream *stream) {
+    pthread_detach(stream->flusher);
+    chute_pool_close(stream->pool);
+    chute_stream_lock(stream);
+    stream->departed = true;
+    chute_stream_unlock(stream);
+    unlist(stream);
+    chute_stream_release(stream);
 }

@@ -10,7 +10,11 @@
 /* Takes note of an open stream. */
 void chute_registry_add(chute_stream *stream);
 
-/* Its owner has left the shut stream: it is taken apart once nothing of it is in flight. */
+/* Its owner has left the shut stream: never waits. Its flusher buries it once nothing of it is in
+ * flight. */
 void chute_registry_leave(chute_stream *stream);
+
+/* Takes a left stream with nothing in flight apart. Of its own flusher, which then ends. */
+void chute_registry_bury(chute_stream *stream);
 
 #endif

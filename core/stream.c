@@ -11,7 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEFAULT_ROWS = 100000, MAX_ROWS = 1048449, DEFAULT_AGE_MS = 1000, FIRST_WARM = 1 << 20 };
+enum { DEFAULT_ROWS = 100000, MAX_ROWS = 1048449, DEFAULT_AGE_MS = 1000, FIRST_WARM = 1 << 16 };
+/* A sealed batch keeps its buffer, however few rows it has: so many may be in memory. */
+enum { LEAST_HELD = 64, HELD_BYTES = 1 << 16 };
+
 enum { SPINS = 64, NEED_BATCH = 1, LEAVE_WAITS = 200 };
 static const size_t DEFAULT_BYTES = (size_t)8 << 20, DEFAULT_PENDING = (size_t)256 << 20;
 
@@ -54,6 +57,10 @@ static int set_policy(chute_stream *stream, const chute_stream_config *config, c
     if (stream->max_pending < 2)
         return chute_fail(err, CHUTE_E_ARG, "pending.bytes holds no batch");
     if (stream->max_bytes > stream->max_pending / 2) stream->max_bytes = stream->max_pending / 2;
+    uint64_t held = stream->max_pending / HELD_BYTES;
+    stream->max_held = held < LEAST_HELD   ? LEAST_HELD
+                       : held > UINT32_MAX ? UINT32_MAX
+                                           : (uint32_t)held;
     stream->age_ms = config->age_ms ? config->age_ms : DEFAULT_AGE_MS;
     stream->overflow = config->overflow;
     stream->warm = stream->max_bytes < FIRST_WARM ? stream->max_bytes : FIRST_WARM;
@@ -194,8 +201,10 @@ static void settle(chute_stream *stream, chute_batch *batch) {
     bool acked = batch->error.kind == CHUTE_OK;
     free(batch->body);
     batch->body = NULL;
+    if (!acked && !batch->slot) chute_buffer_trim(batch->buffer);
     chute_stream_lock(stream);
     count_outcome(stream, batch);
+    if (acked) stream->held--;
     chute_queue_push(acked ? &stream->spent : &stream->parked, batch);
     chute_stream_unlock(stream);
 }
@@ -216,7 +225,9 @@ void chute_stream_seal(chute_stream *stream) {
     chute_batch *batch = stream->open;
     stream->open = NULL;
     chute_batch_seal(batch);
+    stream->warm -= stream->warm / 8;
     if (batch->bytes > stream->warm) stream->warm = batch->bytes;
+    stream->held++;
     stream->stats.batches_sealed++;
     stream->stats.batches_in_flight++;
     stream->stats.pending_bytes += batch->bytes;
@@ -228,7 +239,9 @@ static uint64_t open_rows(const chute_stream *stream) {
 }
 
 static bool has_room(const chute_stream *stream) {
-    return stream->open || stream->stats.pending_bytes + stream->max_bytes <= stream->max_pending;
+    return stream->open ||
+           (stream->stats.pending_bytes + stream->max_bytes <= stream->max_pending &&
+            (stream->backlog || stream->held < stream->max_held));
 }
 
 /* ---- inserting ----------------------------------------------------------------------------- */
@@ -244,6 +257,7 @@ static bool drop_oldest(chute_stream *stream) {
     stream->stats.pending -= batch->rows;
     stream->stats.batches_in_flight--;
     stream->stats.pending_bytes -= batch->bytes;
+    stream->held--;
     chute_queue_push(&stream->spent, batch);
     return true;
 }
@@ -313,11 +327,18 @@ static int insert_row(chute_stream *stream, const chute_cells *cells, int *mask,
     return CHUTE_OK;
 }
 
+static int refuse_forked(chute_error *err) {
+    return chute_fail(err, CHUTE_E_CLOSED,
+                      "the stream was opened before fork(): open one in each process");
+}
+
 static int refuse(chute_stream *stream, int rc, chute_error *err) {
+    if (stream->forked) return refuse_forked(err);
     if (rc == CHUTE_E_CLOSED) return chute_fail(err, rc, "the stream is closed");
     if (rc == CHUTE_E_BUSY)
-        return chute_fail(err, rc, "pending.bytes (%zu) is reached: the destination is slower",
-                          stream->max_pending);
+        return chute_fail(
+            err, rc, "pending.bytes (%zu) is reached, or %u batches: the destination is slower",
+            stream->max_pending, stream->max_held);
     return rc;
 }
 
@@ -387,7 +408,7 @@ int chute_stream_flush(chute_stream *stream, chute_error *err) {
     seal_open(stream);
     chute_stream_unlock(stream);
     chute_stream_kick(stream);
-    return shut ? chute_fail(err, CHUTE_E_CLOSED, "the stream is closed") : CHUTE_OK;
+    return shut ? refuse(stream, CHUTE_E_CLOSED, err) : CHUTE_OK;
 }
 
 void chute_stream_peek(chute_stream *stream, chute_stream_open_batch *out) {
@@ -452,8 +473,16 @@ void chute_stream_shut(chute_stream *stream) {
 }
 
 void chute_stream_give_up(chute_stream *stream) {
+    if (stream->forked) return;
     atomic_store(&stream->insert->given_up, true);
     chute_pool_wake(stream->pool);
+}
+
+void chute_stream_orphan(chute_stream *stream) {
+    atomic_store(&stream->busy, false);
+    init_locks(stream);
+    stream->shut = stream->departed = stream->forked = true;
+    stream->stats.batches_in_flight = 0;
 }
 
 void chute_stream_depart(chute_stream *stream) {
@@ -473,12 +502,13 @@ void chute_stream_depart(chute_stream *stream) {
  * still has some then keeps the folder for the stream. */
 void chute_stream_leave(chute_stream *stream) {
     struct chute_backlog *backlog = stream->backlog;
-    if (!backlog || stream->departed) return;
-    chute_backlog_give_up(stream);
+    if (stream->departed) return;
+    if (backlog) chute_backlog_give_up(stream);
     chute_stream_depart(stream);
-    for (int waits = 0; waits < LEAVE_WAITS && atomic_load(&stream->refs) > 1; waits++)
+    int waits = backlog ? LEAVE_WAITS : 0;
+    for (; waits > 0 && atomic_load(&stream->refs) > 1; waits--)
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    chute_backlog_turn(stream);
+    if (backlog) chute_backlog_turn(stream);
     if (atomic_load(&stream->refs) == 1) drop_batches(stream);
 }
 

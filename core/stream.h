@@ -37,7 +37,8 @@ struct chute_stream {
     /* under `busy`: */
     bool shut;
     bool departed;                    /* it has no thread and no pool any more */
-    bool left;                        /* its owner has left it: the registry takes it apart */
+    bool forked;                      /* of the parent process: of no use in this one */
+    bool left;                        /* its owner has left it: its flusher buries it */
     bool results;                     /* an outcome came since the last stats_read */
     chute_batch *open;                /* takes rows, or NULL */
     uint64_t open_since;              /* monotonic ms of its first row */
@@ -46,6 +47,8 @@ struct chute_stream {
     struct chute_batch_queue parked;
     struct chute_batch_queue spent; /* dropped: to be renewed */
     uint32_t in_pool;
+    uint32_t held; /* sealed batches in memory, parked ones too */
+    uint32_t max_held;
     size_t warm; /* bytes that a batch lately took: what a new buffer is warmed to */
     chute_stream_stats stats;
     chute_error last_error;
@@ -84,6 +87,10 @@ void chute_stream_kick(chute_stream *stream);
 /* What the pool calls with each batch's outcome, and with each attempt that failed before. */
 void chute_stream_batch_done(chute_batch *batch);
 void chute_stream_batch_retried(chute_batch *batch);
+
+/* In a forked child: the stream's threads are not there, and its locks may be held for ever. It is
+ * shut, and all that is done with it fails at once. */
+void chute_stream_orphan(chute_stream *stream);
 
 /* Ends the flusher and the hold on the pool: once. */
 void chute_stream_depart(chute_stream *stream);

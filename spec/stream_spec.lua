@@ -376,14 +376,93 @@ describe("a stream", function()
     end)
   end)
 
+  describe("leaves nothing behind", function()
+    local function status(field)
+      for line in io.lines "/proc/self/status" do
+        local value = line:match("^" .. field .. ":%s+(%d+)")
+        if value then return tonumber(value) end
+      end
+    end
+
+    -- Threads end in their own time: looked for at most 10 s.
+    local function await_threads(most)
+      for _ = 1, 1000 do
+        if status "Threads" <= most then return true end
+        ffi.C.poll(nil, 0, 10)
+      end
+      return false, status "Threads"
+    end
+
+    it("when it is closed", function()
+      local schema = chute.schema { columns = two_columns }
+      local name, before = new_table(), status "Threads"
+      for _ = 1, 30 do
+        local s = open { table = name, schema = schema }
+        two_rows(s)
+        assert.is_true(s:close(20))
+      end
+      assert.is_true(await_threads(before))
+      assert.equal("120\n", db:query("SELECT count() FROM " .. name))
+    end)
+
+    it("when the collector takes it with rows on their way", function()
+      local name, before = new_table(), status "Threads"
+      for _ = 1, 10 do
+        local s = open { table = name, batch = { age = "1h" } }
+        two_rows(s)
+      end
+      collectgarbage()
+      collectgarbage()
+      assert.is_true(await_threads(before))
+      assert.equal("40\n", db:query("SELECT count() FROM " .. name))
+    end)
+
+    it("of memory past its bound, however small its batches", function()
+      local s = open { url = "http://127.0.0.1:" .. require("spec.support.http").free_port(),
+        table = "t", pending = { bytes = "16MiB" }, retry = { attempts = 1 } }
+      local before, ok, err = status "VmRSS", nil, nil
+      for i = 1, 1500 do
+        ok, err = s:insert { i, "x" }
+        s:flush()
+      end
+      assert.is_nil(ok)
+      assert.equal("busy", err.kind)
+      assert_balanced(s)
+      assert.is_true(status "VmRSS" - before < 64 * 1024, (status "VmRSS" - before) .. " KiB")
+      s:close(0)
+    end)
+
+    it("in a forked child, which is told so", function()
+      ffi.cdef "int fork(void); int waitpid(int, int *, int); void _exit(int);"
+      local s, name = open { batch = { age = "1h" } }
+      two_rows(s)
+      local child = ffi.C.fork()
+      if child == 0 then
+        local ok, err = s:insert { 1, "child" }
+        local drained, why = s:drain(1)
+        local fine = not ok and err.kind == "closed" and err.message:find "fork" and not drained
+          and why.kind == "closed" and s:stats().accepted == 4
+        s:close(1)
+        ffi.C._exit(fine and 7 or 1)
+      end
+      local code = ffi.new "int[1]"
+      assert.equal(child, ffi.C.waitpid(child, code, 0))
+      assert.equal(7 * 256, code[0])
+      assert.is_true(s:close(20))
+      assert.equal("4\n", db:query("SELECT count() FROM " .. name))
+    end)
+  end)
+
   it("closes twice, and drains nothing at once", function()
     local s = open {}
     assert.is_true(s:drain(0))
     assert.is_true(s:close())
     assert.is_true(s:close())
-    local ok, err = s:flush()
-    assert.is_nil(ok)
-    assert.equal("closed", err.kind)
+    for _, call in ipairs { "flush", "drain" } do
+      local ok, err = s[call](s)
+      assert.is_nil(ok)
+      assert.equal("closed", err.kind)
+    end
   end)
 
   it("shares a pool with others", function()
@@ -426,6 +505,9 @@ describe("a stream", function()
       refused({ schema = columns, url = "http://x", table = "t", pending = { overflow = "?" } },
         "overflow")
       refused({ schema = columns, url = "http://x", table = "t", nonsense = 1 }, "nonsense")
+      local pool = chute.pool { url = "http://x" }
+      refused({ schema = columns, pool = pool, table = "t", nonsense = 1 }, "nonsense")
+      pool:close()
       refused({ schema = columns, url = "http://x", table = "t", settings = { ["a b"] = 1 } },
         "a b")
     end)

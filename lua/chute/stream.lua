@@ -132,6 +132,8 @@ function M.open(opts, level)
     Stream)
   if opts.pool then
     if not pool.is(opts.pool) then errors.throw("pool must be one that chute.pool opened", level) end
+    local other = next(for_pool)
+    if other ~= nil then errors.throw(("%s cannot stand beside pool"):format(tostring(other)), level) end
     self.pool = opts.pool
   else
     self.pool, self.owns_pool = pool.open(for_pool, level), true
@@ -203,7 +205,10 @@ function Stream:insert(row)
   local problem, column = self.fill(row)
   if problem ~= nil then return refuse(self, problem, column) end
   local code = C.chute_stream_insert(self.ptr, self.cells, raw)
-  if code < 0 then return insert_failed(self, code) end
+  if code < 0 then
+    local ok, err = insert_failed(self, code)
+    if not ok then return nil, err end
+  end
   if self.when then seal_when(self) end
   return true
 end
@@ -211,6 +216,7 @@ end
 --- Accepts rows one by one. Returns how many were accepted (filtered ones are not), and a list of
 -- { index, err } of those that were not, nil where none failed.
 Stream.insert_many = function(self, rows)
+  if type(rows) ~= "table" then errors.throw("insert_many takes a list of rows", 2) end
   local accepted, failed = 0, nil
   for index = 1, #rows do
     local ok, err = self:insert(rows[index])
@@ -232,9 +238,12 @@ function Stream:flush()
   return true
 end
 
+--- A timeout of the caller's caller in milliseconds.
 local function wait_ms(timeout, name, default)
   if timeout == nil then return default end
-  return options.duration(timeout, name)
+  local ok, ms = pcall(options.duration, timeout, name)
+  if not ok then errors.throw((ms:gsub("^chute: ", "")), 3) end
+  return ms
 end
 
 local function timed_out(self)
@@ -248,7 +257,7 @@ end
 -- timeout is given. true; or nil, err (err.pending: rows still on their way).
 function Stream:drain(timeout)
   local ms = wait_ms(timeout, "timeout", FOREVER_MS)
-  C.chute_stream_flush(self.ptr, raw)
+  if C.chute_stream_flush(self.ptr, raw) < 0 then return nil, errors.take() end
   if C.chute_stream_wait(self.ptr, 0, ms) == 1 then return true end
   return nil, timed_out(self)
 end
@@ -295,8 +304,8 @@ end
 -- spool, what is not delivered stays there. true; or nil, err with err.lost, the rows that neither
 -- arrived nor are in the spool. Later calls find it closed.
 function Stream:close(timeout)
-  if self.closed then return true end
   local ms = wait_ms(timeout, "timeout", CLOSE_MS)
+  if self.closed then return self.lost == nil or nil, self.lost end
   self.closed = true
   C.chute_stream_shut(self.ptr)
   C.chute_stream_wait(self.ptr, 0, ms)
@@ -306,8 +315,9 @@ function Stream:close(timeout)
   if self.owns_pool then self.pool:close(0) end
   C.chute_stream_leave(self.ptr)
   if self.spool then lost = tonumber(read_stats(self).unspooled) end
-  if lost > 0 then return nil, lost_error(self, lost) end
-  return true
+  if lost == 0 then return true end
+  self.lost = lost_error(self, lost)
+  return nil, self.lost
 end
 
 --- Counters as a table of numbers: see the guide, "Operations".

@@ -237,7 +237,7 @@ end
 --- Removes a folder and what is in it.
 function process.remove_dir(path)
   local argv = { "rm", "-rf", "--", path }
-  assert(process.run { argv = argv, env = { LD_PRELOAD = false } } == 0, "cannot remove " .. path)
+  assert(process.run { argv = argv, env = { LD_PRELOAD = false }, timeout = 120 } == 0, "cannot remove " .. path)
 end
 
 return process
