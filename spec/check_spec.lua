@@ -7,6 +7,9 @@ local server = require "spec.support.server"
 local shell = require "spec.support.shell"
 local table_of = require "chute.table"
 
+-- What a sanitizer run preloads is for chute on the command line too.
+local CHUTE = { env = { LD_PRELOAD = os.getenv "LD_PRELOAD" } }
+
 local SCRIPT = [[
 return {
   table = "%s",
@@ -41,7 +44,7 @@ describe("a script and a table", function()
   -- stdout first, then stderr.
   local function check(url, more)
     return shell.run(("code=0; bin/chute check %s/s.lua --to %s %s 2>%s/err || code=$?; cat %s/err; exit $code")
-      :format(dir, url, more or "", dir, dir))
+      :format(dir, url, more or "", dir, dir), CHUTE)
   end
 
   -- What is told behind the columns.

@@ -5,6 +5,9 @@ local process = require "spec.support.process"
 local server = require "spec.support.server"
 local shell = require "spec.support.shell"
 
+-- What a sanitizer run preloads is for chute on the command line too.
+local CHUTE = { env = { LD_PRELOAD = os.getenv "LD_PRELOAD" } }
+
 -- What both versions take; the default of a column is told differently by 18.16 (CAST).
 local COLUMNS = [[a UInt8, b String DEFAULT 'x\'y\n\\', c DateTime DEFAULT now(), d Int64 DEFAULT -5,
   e Float64 DEFAULT 0.5, m UInt8 MATERIALIZED a + 1, l UInt8 ALIAS a + 2,
@@ -105,16 +108,17 @@ for _, case in ipairs {
     end)
 
     it("is described on the command line", function()
-      local text = shell.must(("bin/chute describe %s '%s.`odd table`'"):format(db.url, db.name))
+      local text = shell.must(("bin/chute describe %s '%s.`odd table`'"):format(db.url, db.name), CHUTE)
       assert.equal(wanted(db, case.lines), text)
-      assert.equal(text, shell.must(("bin/chute describe %s 'odd table' --database %s"):format(db.url, db.name)))
+      assert.equal(text,
+        shell.must(("bin/chute describe %s 'odd table' --database %s"):format(db.url, db.name), CHUTE))
     end)
 
     it("is missed where there is none", function()
       local text, err = chute.describe(conn, db.name .. ".nosuch")
       assert.is_nil(text)
       assert.same({ "server", 60, "UNKNOWN_TABLE" }, { err.kind, err.code, err.name })
-      local code, out = shell.run(("bin/chute describe %s nosuch"):format(db.url))
+      local code, out = shell.run(("bin/chute describe %s nosuch"):format(db.url), CHUTE)
       assert.same({ 3, "chute: there is no table nosuch, or no right to see it\n" }, { code, out })
     end)
   end)
@@ -135,9 +139,9 @@ describe("describing", function()
   end)
 
   it("tells usage and network apart", function()
-    local code, out = shell.run "bin/chute describe http://127.0.0.1:1 a.b.c"
+    local code, out = shell.run("bin/chute describe http://127.0.0.1:1 a.b.c", CHUTE)
     assert.same({ 2, 'chute: "a.b.c" is no table name\n' }, { code, out })
-    code, out = shell.run "bin/chute describe http://127.0.0.1:1 t"
+    code, out = shell.run("bin/chute describe http://127.0.0.1:1 t", CHUTE)
     assert.equal(3, code)
     assert.matches("^chute: 127%.0%.0%.1:1: ", out)
   end)

@@ -5,7 +5,7 @@ local process = require "spec.support.process"
 local shell = require "spec.support.shell"
 
 local RUNS = 10000
-local FUZZERS = { "address", "date", "decimal", "decoder", "enum", "type", "untag" }
+local FUZZERS = { "address", "date", "decimal", "decoder", "enum", "json", "type", "untag" }
 
 describe("the fuzzer of", function()
   local dir
