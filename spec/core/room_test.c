@@ -7,6 +7,10 @@
 
 #include <stdlib.h>
 
+/* Many of a kind: more than the slack and any one bound would hide. */
+#define FOUR(x) x x x x
+#define MANY(x) FOUR(FOUR(FOUR(x)))
+
 static const struct {
     const char *type;
     int json_text;
@@ -17,6 +21,9 @@ static const struct {
     {"String", 0,
      "{\"\":\"\",\"\":\"short\",\"\":\"exactly thirty-two bytes of text\","
      "\"\":\"one more than thirty-two bytes of text\"}"},
+    {"String", 0, "{\"\":\"" MANY("text") "\"}"},
+    {"Array(String)", 0, "{\"\":[\"" MANY("text") "\",\"" MANY("x") "\"]}"},
+    {"AggregateFunction(sum, UInt8)", 0, "{\"\":\"" MANY("text") "\"}"},
     {"FixedString(70)", 0, "{\"\":\"\",\"\":\"x\"}"},
     {"Nullable(FixedString(70))", 0, "{\"\":\"x\",\"\":null}"},
     {"Time64(9)", 0, "{\"\":\"-999:59:59.999999999\"}"},
@@ -65,6 +72,22 @@ static const struct {
      "\"\":{\"a\":[1,-1.7976931348623157e308,true,false,null,18446744073709551615,[],{}]},"
      "\"\":{\"a\":{\"$type\":\"Array(UInt8)\",\"value\":[1,2]}}}"},
     {"Map(String, JSON)", 1, "{\"\":{\"k\":{\"a\":\"\\n\\n\\n\\n\\n\\n\\n\\n\"},\"l\":{}}}"},
+    {"Dynamic", 0,
+     "{\"\":[" MANY("1,") "2],\"\":[" MANY("true,") "false],\"\":[" MANY("[],") "[1]]}"},
+    {"Dynamic", 0,
+     "{\"\":[" MANY("\"thirty-two bytes are in this one..\",") "\"\"],"
+                                                               "\"\":{\"$type\":\"Array(UInt256)\","
+                                                               "\"value\":[" MANY("1,") "2]}}"},
+    {"JSON", 0,
+     "{\"\":{\"" MANY("key") "\":{\"a\":1,\"b\":true,\"c\":{\"d\":1}}},"
+                             "\"\":{\"a\":[" MANY("1,") "\"x\"],\"b\":[" MANY(
+                                 "{\"a\":1},") "{}]}}"},
+    {"JSON(a Array(UInt256))", 0, "{\"\":{\"a\":[" MANY("1,") "2]}}"},
+    {"JSON", 1,
+     "{\"\":{\"a\":\"" MANY("\\u0001") "\"},\"\":{\"" MANY("\\n") "\":[" MANY(
+         "0.1234567,") "null]},"
+                       "\"\":{\"a\":[" MANY("false,") "[]],\"b\":[" MANY(
+                           "{},") "-9223372036854775808]}}"},
     {"Tuple(JSON, Variant(JSON, UInt8), Dynamic)", 0, "{\"\":[{\"a\":1},{\"b\":[2]},\"x\"]}"},
 };
 
@@ -79,6 +102,8 @@ static void make_typed(chute_cell *at, uint32_t used) {
         at[i].kind = CHUTE_CELL_TYPED;
     }
 }
+
+enum { ROOM_MAX = 1 << 16 };
 
 static bool sound; /* all that the value at hand did so far */
 
@@ -106,12 +131,11 @@ static size_t encode(const chute_schema *schema, const chute_cells *cells, size_
 static void try_rooms(const chute_schema *schema, const chute_cells *cells) {
     uint8_t *whole, *again;
     sound = true;
-    size_t len = encode(schema, cells, 1 << 16, &whole);
+    size_t len = encode(schema, cells, ROOM_MAX, &whole);
     bool fits = false;
-    for (size_t room = 0; len && room < 4096; room += room < 1100 ? 1 : 7) {
+    for (size_t room = 0; len && !fits && room < ROOM_MAX; room += room < 1100 ? 1 : 7) {
         size_t got = encode(schema, cells, room, &again);
         must(got == 0 || (got == len && memcmp(whole, again, len) == 0), "the bytes are the same");
-        must(got == len || !fits, "what fits, fits in more");
         fits = got == len;
         free(again);
     }
