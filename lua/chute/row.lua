@@ -9,6 +9,7 @@
 -- its own; what `value`, `map` or a metatable makes on the way is held in `anchor`.
 local any_reader = require "chute.any"
 local cell = require "chute.cell"
+local form_of = require "chute.form"
 local lib = require "chute.lib"
 local values = require "chute.values"
 local C, ffi = lib.C, lib.ffi
@@ -194,17 +195,6 @@ local KINDS = {
   LIST = C.CHUTE_CELL_LIST, PAIRS = C.CHUTE_CELL_PAIRS, TYPED = C.CHUTE_CELL_TYPED,
 }
 
--- How values of a kind of type are read: as its only child, as a list, …; others one by one.
-local FORMS = {}
-for form, kinds in pairs {
-  child = { "NULLABLE", "LOW_CARDINALITY", "SIMPLE_AGGREGATE_FUNCTION" },
-  list = { "ARRAY", "QBIT", "RING", "LINE_STRING", "MULTI_LINE_STRING", "POLYGON", "MULTI_POLYGON" },
-  map = { "MAP" }, tuple = { "TUPLE", "POINT" }, nested = { "NESTED" },
-  any = { "VARIANT", "GEOMETRY", "DYNAMIC" }, json = { "JSON" },
-} do
-  for _, kind in ipairs(kinds) do FORMS[C["CHUTE_TYPE_" .. kind]] = form end
-end
-
 local function expand(template, words)
   return (template:gsub("%$([%a_]+%d?)", function(word)
     local text = words[word]
@@ -229,7 +219,7 @@ end
 
 --- The expression that reads a value of `ctype`: `put`, or a reader generated for it.
 function Generator:reader(ctype)
-  local form = FORMS[C.chute_type_kind(ctype)]
+  local form = form_of[tonumber(C.chute_type_kind(ctype))]
   if form == "child" then
     return self:reader(C.chute_type_child(ctype, 0))
   elseif form == "list" then
