@@ -12,24 +12,31 @@ static void put_found(chute_stream *stream, chute_found *found) {
     *at = found;
 }
 
+/* Under `busy`. */
+static void count_found(chute_stream *stream, chute_found *found) {
+    stream->stats.recovered += found->rows;
+    stream->stats.pending += found->rows;
+    stream->stats.pending_bytes += found->bytes;
+    stream->stats.batches_in_flight++;
+    stream->backlog->found_count++;
+}
+
 void chute_backlog_look(chute_stream *stream) {
     struct chute_backlog *backlog = stream->backlog;
     uint64_t now = chute_stream_now();
     if (now < backlog->look_at) return;
     backlog->look_at = now + LOOK_MS;
+    uint64_t dead = chute_spool_dead_bytes(backlog->spool);
     chute_stream_lock(stream);
-    uint64_t taken = stream->shut ? stream->max_pending : stream->stats.pending_bytes;
+    backlog->dead_bytes = dead;
+    uint64_t taken = stream->shut ? stream->max_pending : stream->stats.pending_bytes + dead;
     chute_stream_unlock(stream);
     if (taken >= stream->max_pending) return;
     chute_found *found = chute_recovery_look(&backlog->recovery, stream->max_pending - taken);
     chute_stream_lock(stream);
     for (chute_found *next; found; found = next) {
         next = found->next;
-        stream->stats.recovered += found->rows;
-        stream->stats.pending += found->rows;
-        stream->stats.pending_bytes += found->bytes;
-        stream->stats.batches_in_flight++;
-        backlog->found_count++;
+        count_found(stream, found);
         put_found(stream, found);
     }
     chute_stream_unlock(stream);
@@ -42,17 +49,17 @@ static void count_delivered(chute_stream *stream, const chute_batch *batch) {
     stream->stats.acked += found->rows;
     stream->stats.batches_acked++;
     stream->stats.batches_in_flight--;
-    stream->stats.pending_bytes -= found->bytes;
     stream->stats.bytes_raw += batch->bytes;
     stream->stats.bytes_sent += batch->body_len;
     stream->results = true;
     chute_stream_unlock(stream);
 }
 
-/* With it goes what is known of it. */
-static void count_settled(chute_stream *stream) {
+/* What goes to dead/ is measured there. */
+static void count_settled(chute_stream *stream, const chute_found *found) {
     chute_stream_lock(stream);
     stream->backlog->found_count--;
+    stream->stats.pending_bytes -= found->bytes;
     chute_stream_unlock(stream);
 }
 
@@ -60,11 +67,11 @@ void chute_backlog_settle(chute_stream *stream, chute_batch *batch) {
     struct chute_backlog *backlog = stream->backlog;
     chute_found *found = batch->found;
     if (batch->error.kind == CHUTE_OK) {
-        count_settled(stream);
+        count_settled(stream, found);
         count_delivered(stream, batch);
         chute_recovery_finish(&backlog->recovery, found);
     } else if (chute_backlog_is_final(batch)) {
-        count_settled(stream);
+        count_settled(stream, found);
         chute_backlog_count_parked(stream, found->rows, &batch->error);
         chute_recovery_bury(&backlog->recovery, found, batch, NULL);
     } else {
@@ -126,13 +133,13 @@ static void cannot_load(chute_stream *stream, chute_found *found, const chute_er
     bool later = why->kind == CHUTE_E_NOMEM || (why->flags & CHUTE_RETRYABLE);
     chute_stream_lock(stream);
     chute_backlog_drop_out(backlog, found);
-    if (!later) backlog->found_count--;
     if (later) {
         put_found(stream, found);
         chute_backlog_pause(backlog);
     }
     chute_stream_unlock(stream);
     if (later) return;
+    count_settled(stream, found);
     chute_backlog_count_parked(stream, found->rows, why);
     chute_recovery_give_up(&backlog->recovery, found, why->message);
 }

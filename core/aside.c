@@ -5,6 +5,7 @@
 #include "kill.h"
 #include "text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -124,15 +125,39 @@ static int put_aside(const char *root, const char *where, int from, const char *
     return rc;
 }
 
-int chute_aside_bury(const char *root, int from, const char *name, const char *token,
+int chute_aside_bury(const struct chute_aside_place *from, const char *token,
                      const chute_batch *batch, const uint8_t *about, size_t about_bytes,
                      chute_error *err) {
     chute_text note = {0};
     put_refusal(&note, batch, token);
     put_columns(&note, about, about_bytes);
-    int rc = put_aside(root, "dead", from, name, token, &note, err);
+    int rc = put_aside(from->root, "dead", from->folder, from->name, token, &note, err);
     chute_text_clear(&note);
     return rc;
+}
+
+void chute_aside_remove(const char *root, const char *token) {
+    static const char *const ends[] = {"slot", "json"};
+    char path[PATH_MAX + CHUTE_TOKEN_LEN + 16];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/dead/%s.%s", root, token, ends[i]);
+        unlink(path);
+        chute_kill_point();
+    }
+}
+
+uint64_t chute_aside_dead_bytes(const char *root) {
+    char path[PATH_MAX + 8];
+    struct stat seen;
+    uint64_t bytes = 0;
+    snprintf(path, sizeof path, "%s/dead", root);
+    DIR *dir = opendir(path);
+    if (!dir) return 0;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (entry->d_name[0] != '.' && fstatat(dirfd(dir), entry->d_name, &seen, 0) == 0)
+            bytes += (uint64_t)seen.st_size;
+    closedir(dir);
+    return bytes;
 }
 
 int chute_aside_bad(const char *root, int from, const char *folder, const char *name,

@@ -66,6 +66,19 @@ void chute_backlog_close(struct chute_backlog *backlog) {
     free(backlog);
 }
 
+/* A lock lives as long as any process has the descriptor. */
+static void forget_lock(struct chute_folder *folder) {
+    if (folder->lock >= 0) close(folder->lock);
+    folder->lock = -1;
+}
+
+void chute_backlog_orphan(struct chute_backlog *backlog) {
+    if (!backlog) return;
+    forget_lock(&backlog->spool->folder);
+    for (struct chute_orphan *at = backlog->recovery.orphans; at; at = at->next)
+        forget_lock(&at->folder);
+}
+
 /* ---- slots --------------------------------------------------------------------------------- */
 
 /* A spool that has just refused is not asked again at every row. */
@@ -279,21 +292,11 @@ void chute_backlog_count_parked(chute_stream *stream, uint64_t rows, const chute
     chute_stream_unlock(stream);
 }
 
-/* Where the disk does not let it be moved, the file stays, to be refused again by another day. */
+/* It stays within reach of retry_parked. Where the disk does not let it be moved, the file stays,
+ * to be refused again by another day. */
 static void bury(chute_stream *stream, chute_batch *batch) {
-    const chute_spool *spool = stream->backlog->spool;
-    chute_spool_slot *slot = batch->slot;
-    int rc = CHUTE_E_SPOOL;
-    if (slot)
-        rc = chute_aside_bury(spool->root, spool->folder.fd, slot->name, batch->token, batch,
-                              slot->map + CHUTE_SLOT_ABOUT_AT, slot->header.about_bytes, NULL);
+    if (batch->slot) chute_slot_bury(batch->slot, batch, NULL);
     chute_backlog_count_parked(stream, batch->rows, &batch->error);
-    if (rc == CHUTE_OK) {
-        chute_slot_forget(slot);
-        batch->slot = NULL;
-        chute_batch_free(batch);
-        return;
-    }
     chute_stream_lock(stream);
     chute_queue_push(&stream->parked, batch);
     chute_stream_unlock(stream);

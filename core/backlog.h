@@ -28,6 +28,7 @@ struct chute_backlog {
     chute_batch *stepping;             /* its slot is being read by the flusher */
     chute_found *out;                  /* of found ones: in the pool, linked by next_out */
     uint32_t found_count, found_out;   /* found without an outcome; of these in the pool */
+    uint64_t dead_bytes;               /* in dead/, but for those that this stream has parked */
     uint64_t retry_at;                 /* monotonic ms: nothing is sent before */
     uint32_t pause_ms;                 /* the last pause; 0 after a success */
     bool leaving;
@@ -45,6 +46,9 @@ struct chute_backlog {
 /* Sets stream->backlog as the config says; none without a spool. */
 int chute_backlog_open(chute_stream *stream, const chute_stream_config *config, chute_error *err);
 void chute_backlog_close(struct chute_backlog *backlog); /* after all batches; NULL is fine */
+
+/* In a forked child: lets go of the locks, which stay the parent's. */
+void chute_backlog_orphan(struct chute_backlog *backlog);
 
 /* A slot for a new batch. NULL: the spool refuses. Any thread, not under `busy`. */
 chute_spool_slot *chute_backlog_slot(chute_stream *stream, size_t warm, chute_error *err);
@@ -73,7 +77,8 @@ uint64_t chute_backlog_deadline(chute_stream *stream);
 
 /* ---- between backlog.c and adopted.c ------------------------------------------------------- */
 
-/* Adopts, if it is time; settles a batch that came back; removes what was dropped. */
+/* Adopts, and measures what lies in dead/, if it is time; settles a batch that came back; removes
+ * what was dropped. */
 void chute_backlog_look(chute_stream *stream);
 void chute_backlog_settle(chute_stream *stream, chute_batch *batch);
 void chute_backlog_discard(chute_stream *stream);

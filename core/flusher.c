@@ -33,6 +33,36 @@ static void feed_pool(chute_stream *stream) {
     }
 }
 
+/* What a backlog filled is not needed once it is gone: a batch each for the pool, and one on the
+ * way, are enough. */
+static void shed_spent(chute_stream *stream) {
+    chute_stream_lock(stream);
+    chute_batch *at = stream->spent.first;
+    for (uint32_t i = 0; at && i < stream->window; i++) at = at->next;
+    chute_batch *rest = at ? at->next : NULL;
+    if (rest) {
+        at->next = NULL;
+        stream->spent.last = &at->next;
+    }
+    while (rest) {
+        chute_batch *next = rest->next;
+        chute_queue_push(&stream->stale, rest);
+        rest = next;
+    }
+    chute_stream_unlock(stream);
+}
+
+static void free_stale(chute_stream *stream) {
+    chute_batch *batch;
+    if (stream->backlog) shed_spent(stream);
+    do {
+        chute_stream_lock(stream);
+        batch = chute_queue_pop(&stream->stale);
+        chute_stream_unlock(stream);
+        chute_batch_free(batch);
+    } while (batch);
+}
+
 /* Out of memory is no matter here: insert tries by itself, and tells. */
 static void keep_spare(chute_stream *stream) {
     chute_stream_lock(stream);
@@ -87,6 +117,7 @@ void *chute_flusher_run(void *argument) {
         feed_pool(stream);
         if (stream->backlog) chute_backlog_feed(stream);
         keep_spare(stream);
+        free_stale(stream);
         if (is_over(stream)) {
             chute_registry_bury(stream);
             break;

@@ -259,13 +259,15 @@ void chute_recovery_finish(chute_recovery *recovery, chute_found *found) {
 int chute_recovery_bury(chute_recovery *recovery, chute_found *found, const chute_batch *batch,
                         chute_error *err) {
     struct chute_slotfile file = {0};
-    int fd = open_file(found->orphan, found->name, O_RDONLY);
+    int fd = open_file(found->orphan, found->name, O_RDWR);
+    struct chute_aside_place from = {recovery->root, found->orphan->folder.fd, found->name};
+    if (fd >= 0) chute_slotfile_read(&file, fd, NULL);
+    int rc = chute_aside_bury(&from, batch->token, batch, file.about,
+                              file.about ? file.header.about_bytes : 0, err);
     if (fd >= 0) {
-        chute_slotfile_read(&file, fd, NULL);
+        if (rc == CHUTE_OK && file.about) chute_slotfile_trim(&file, fd);
         close(fd);
     }
-    int rc = chute_aside_bury(recovery->root, found->orphan->folder.fd, found->name, batch->token,
-                              batch, file.about, file.about ? file.header.about_bytes : 0, err);
     chute_slotfile_clear(&file);
     one_less(recovery, found);
     return rc;

@@ -1,6 +1,7 @@
 #include "slot.h"
 
 #include "about.h"
+#include "aside.h"
 #include "crc32c.h"
 #include "error.h"
 #include "kill.h"
@@ -96,6 +97,14 @@ static int fill(chute_spool_slot *slot, const uint8_t *about, size_t capacity, s
     return chute_spool_name_file(slot->spool, slot->name, err);
 }
 
+static void let_go(chute_spool_slot *slot) {
+    chute_spool_drop(slot->spool, slot);
+    if (slot->map) munmap(slot->map, slot->map_bytes);
+    if (slot->fd >= 0) close(slot->fd);
+    free(slot->memory.marks);
+    free(slot);
+}
+
 chute_spool_slot *chute_slot_new(struct chute_spool *spool, const chute_schema *schema,
                                  const chute_insert *insert, size_t ceiling, size_t warm,
                                  chute_error *err) {
@@ -116,16 +125,8 @@ chute_spool_slot *chute_slot_new(struct chute_spool *spool, const chute_schema *
 failed:
     free(about);
     if (slot && slot->name[0]) chute_spool_remove_file(spool, slot->name);
-    if (slot) chute_slot_forget(slot);
+    if (slot) let_go(slot);
     return NULL;
-}
-
-void chute_slot_forget(chute_spool_slot *slot) {
-    chute_spool_drop(slot->spool, slot);
-    if (slot->map) munmap(slot->map, slot->map_bytes);
-    if (slot->fd >= 0) close(slot->fd);
-    free(slot->memory.marks);
-    free(slot);
 }
 
 static bool has_rows(const chute_spool_slot *slot) {
@@ -136,8 +137,11 @@ static bool has_rows(const chute_spool_slot *slot) {
 
 void chute_slot_free(chute_spool_slot *slot) {
     if (!slot) return;
-    if (!has_rows(slot)) chute_spool_remove_file(slot->spool, slot->name);
-    chute_slot_forget(slot);
+    if (slot->dead && !has_rows(slot))
+        chute_aside_remove(slot->spool->root, slot->header.token);
+    else if (!has_rows(slot))
+        chute_spool_remove_file(slot->spool, slot->name);
+    let_go(slot);
 }
 
 bool chute_slot_is_there(const chute_spool_slot *slot) {
@@ -219,4 +223,22 @@ int chute_slot_sync(chute_spool_slot *slot, chute_error *err) {
     int reached = rc == CHUTE_OK ? CHUTE_SLOT_SYNCED : CHUTE_SLOT_LOST_SYNC;
     atomic_compare_exchange_strong(&slot->on_disk, &on_disk, reached);
     return rc;
+}
+
+uint64_t chute_slot_file_bytes(const chute_spool_slot *slot) {
+    const struct chute_slot_header *header = &slot->header;
+    return round_up(header->data_at + header->head_bytes + chute_word_bytes(header->sealed));
+}
+
+int chute_slot_bury(chute_spool_slot *slot, const chute_batch *batch, chute_error *err) {
+    const chute_spool *spool = slot->spool;
+    const struct chute_slot_header *header = &slot->header;
+    struct chute_aside_place from = {spool->root, slot->dead ? -1 : spool->folder.fd, slot->name};
+    int rc = chute_aside_bury(&from, header->token, batch, slot->map + CHUTE_SLOT_ABOUT_AT,
+                              header->about_bytes, err);
+    if (rc != CHUTE_OK || slot->dead) return rc;
+    slot->dead = true;
+    if (ftruncate(slot->fd, (off_t)chute_slot_file_bytes(slot)) != 0)
+        return CHUTE_OK; /* it takes more room than it has to */
+    return CHUTE_OK;
 }

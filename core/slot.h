@@ -25,6 +25,7 @@ struct chute_spool_slot {
     struct chute_buffer_memory memory;
     uint32_t steps;      /* stored so far */
     uint64_t stepped;    /* word of the last of them */
+    bool dead;           /* its file lies in dead/ */
     _Atomic int on_disk; /* CHUTE_SLOT_CLEAN…: of the sealed rows */
 };
 
@@ -49,10 +50,14 @@ void chute_slot_release(chute_spool_slot *slot); /* → free: nothing of it is w
 /* Writes the sealed rows to the disk, once: CHUTE_E_SPOOL where that failed, now or before. */
 int chute_slot_sync(chute_spool_slot *slot, chute_error *err);
 
+/* What the file takes once it is cut to its sealed rows. */
+uint64_t chute_slot_file_bytes(const chute_spool_slot *slot);
+
 /* Whether the file is still where it was made. */
 bool chute_slot_is_there(const chute_spool_slot *slot);
 
-/* Leaves the file, holding rows, to another owner: it was moved to another folder. */
-void chute_slot_forget(chute_spool_slot *slot);
+/* Moves the file of a refused batch to dead/, cut to its rows, if it is not there already, and
+ * notes the batch's error. 0, or CHUTE_E_SPOOL: it is where it was. */
+int chute_slot_bury(chute_spool_slot *slot, const chute_batch *batch, chute_error *err);
 
 #endif

@@ -255,3 +255,9 @@ int chute_slotfile_mark(struct chute_slotfile *file, int fd, uint32_t state, chu
     off_t at = (off_t)(header->generation % 2 * CHUTE_SLOT_BLOCK);
     return pwrite(fd, header, sizeof *header, at) == sizeof *header ? CHUTE_OK : refuse_write(err);
 }
+
+void chute_slotfile_trim(const struct chute_slotfile *file, int fd) {
+    const struct chute_slot_header *header = &file->header;
+    uint64_t end = header->data_at + header->head_bytes + chute_word_bytes(header->sealed);
+    if (header->state < CHUTE_SLOT_SEALED || ftruncate(fd, (off_t)end) != 0) return;
+}

@@ -91,6 +91,9 @@ void chute_slotfile_clear(struct chute_slotfile *file);
 /* Stores the state, not free or open, in the file that was loaded. 0, or CHUTE_E_SPOOL. */
 int chute_slotfile_mark(struct chute_slotfile *file, int fd, uint32_t state, chute_error *err);
 
+/* Cuts the file behind its sealed rows. */
+void chute_slotfile_trim(const struct chute_slotfile *file, int fd);
+
 static inline size_t chute_slotfile_data_len(const struct chute_slotfile *file) {
     return file->header.head_bytes + chute_word_bytes(file->word);
 }

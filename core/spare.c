@@ -35,12 +35,20 @@ static chute_batch *pop_spent(chute_stream *stream, size_t *warm) {
 
 /* Memory is no good where the spool may have room again. */
 static bool is_fit(const chute_stream *stream, const chute_batch *batch) {
-    return batch->slot ? chute_slot_is_there(batch->slot) : !stream->backlog;
+    if (!batch->slot) return !stream->backlog;
+    return !batch->slot->dead && chute_slot_is_there(batch->slot);
+}
+
+/* Not freed here: the flusher may be at work on its slot. */
+static void push_stale(chute_stream *stream, chute_batch *batch) {
+    chute_stream_lock(stream);
+    chute_queue_push(&stream->stale, batch);
+    chute_stream_unlock(stream);
 }
 
 chute_batch *chute_stream_ready_batch(chute_stream *stream, chute_error *err) {
     size_t warm;
-    for (chute_batch *spent; (spent = pop_spent(stream, &warm)); chute_batch_free(spent))
+    for (chute_batch *spent; (spent = pop_spent(stream, &warm)); push_stale(stream, spent))
         if (is_fit(stream, spent) && chute_batch_renew(spent) == CHUTE_OK) return spent;
     return new_batch(stream, warm, err);
 }

@@ -1,5 +1,6 @@
 #include "spool.h"
 
+#include "aside.h"
 #include "error.h"
 #include "kill.h"
 #include "uuid.h"
@@ -219,13 +220,24 @@ static int sync_names(chute_spool *spool, chute_error *err) {
     return chute_spool_refuse(spool, "sync the folder", err);
 }
 
-/* The disk takes its time: the lock is not held meanwhile, so that new slots can be added. */
-int chute_spool_sync(chute_spool *spool, chute_error *err) {
-    int rc = CHUTE_OK;
+static chute_spool_slot *first_slot(chute_spool *spool) {
     pthread_mutex_lock(&spool->lock);
     chute_spool_slot *slot = spool->slots;
     pthread_mutex_unlock(&spool->lock);
-    for (; slot; slot = slot->next) {
+    return slot;
+}
+
+uint64_t chute_spool_dead_bytes(chute_spool *spool) {
+    uint64_t bytes = chute_aside_dead_bytes(spool->root), own = 0;
+    for (chute_spool_slot *slot = first_slot(spool); slot; slot = slot->next)
+        if (slot->dead) own += chute_slot_file_bytes(slot);
+    return bytes > own ? bytes - own : 0;
+}
+
+/* The disk takes its time: the lock is not held meanwhile, so that new slots can be added. */
+int chute_spool_sync(chute_spool *spool, chute_error *err) {
+    int rc = CHUTE_OK;
+    for (chute_spool_slot *slot = first_slot(spool); slot; slot = slot->next) {
         int one = chute_slot_sync(slot, rc == CHUTE_OK ? err : NULL);
         if (rc == CHUTE_OK) rc = one;
     }

@@ -59,6 +59,9 @@ uint64_t chute_spool_next(chute_spool *spool);                     /* a sequence
 /* Writes every sealed batch to the disk, and the folder's names. No slot may be freed meanwhile. */
 int chute_spool_sync(chute_spool *spool, chute_error *err);
 
+/* Bytes in dead/, but for those of the spool's own slots. No slot may be freed meanwhile. */
+uint64_t chute_spool_dead_bytes(chute_spool *spool);
+
 /* Opens and locks a folder of the root by its name; `make`: a new one. False, and errno EWOULDBLOCK
  * where another has it. */
 bool chute_folder_lock(struct chute_folder *folder, int root, const char *name, bool make);

@@ -15,7 +15,7 @@ enum { DEFAULT_ROWS = 100000, MAX_ROWS = 1048449, DEFAULT_AGE_MS = 1000, FIRST_W
 /* A sealed batch keeps its buffer, however few rows it has: so many may be in memory. */
 enum { LEAST_HELD = 64, HELD_BYTES = 1 << 16 };
 
-enum { SPINS = 64, NEED_BATCH = 1, LEAVE_WAITS = 200 };
+enum { SPINS = 64, NEED_BATCH = 1 };
 static const size_t DEFAULT_BYTES = (size_t)8 << 20, DEFAULT_PENDING = (size_t)256 << 20;
 
 uint64_t chute_stream_now(void) {
@@ -67,7 +67,7 @@ static int set_policy(chute_stream *stream, const chute_stream_config *config, c
     return CHUTE_OK;
 }
 
-static void init_locks(chute_stream *stream) {
+void chute_stream_init_locks(chute_stream *stream) {
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -90,38 +90,6 @@ static int start_flusher(chute_stream *stream, chute_error *err) {
     return CHUTE_OK;
 }
 
-static void free_batches(chute_batch *batch) {
-    while (batch) {
-        chute_batch *next = batch->next;
-        chute_batch_free(batch);
-        batch = next;
-    }
-}
-
-/* Those that have rows in the spool leave them there. */
-static void drop_batches(chute_stream *stream) {
-    struct chute_batch_queue *const queues[] = {&stream->waiting, &stream->parked, &stream->spent};
-    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
-        free_batches(queues[i]->first);
-        chute_queue_init(queues[i]);
-    }
-    free_batches(stream->spare);
-    chute_batch_free(stream->open);
-    chute_backlog_close(stream->backlog);
-    stream->spare = stream->open = NULL;
-    stream->backlog = NULL;
-}
-
-static void destroy(chute_stream *stream) {
-    drop_batches(stream);
-    chute_insert_free(stream->insert);
-    chute_schema_free(stream->schema);
-    pthread_mutex_destroy(&stream->mutex);
-    pthread_cond_destroy(&stream->wake);
-    pthread_cond_destroy(&stream->changed);
-    free(stream);
-}
-
 /* A spool that refuses now may not when the first row comes. */
 static int open_first(chute_stream *stream, const chute_stream_config *config, chute_error *err) {
     int rc = chute_backlog_open(stream, config, err);
@@ -138,10 +106,11 @@ chute_stream *chute_stream_open(chute_schema *schema, chute_pool *pool,
         return NULL;
     }
     atomic_init(&stream->refs, 1);
-    init_locks(stream);
+    chute_stream_init_locks(stream);
     chute_queue_init(&stream->waiting);
     chute_queue_init(&stream->parked);
     chute_queue_init(&stream->spent);
+    chute_queue_init(&stream->stale);
     stream->schema = chute_schema_keep(schema);
     stream->window = chute_pool_window(pool);
     stream->insert = chute_insert_new(schema, config, err);
@@ -149,7 +118,7 @@ chute_stream *chute_stream_open(chute_schema *schema, chute_pool *pool,
     if (!stream->insert || set_policy(stream, config, err) != CHUTE_OK ||
         open_first(stream, config, err) != CHUTE_OK || start_flusher(stream, err) != CHUTE_OK) {
         chute_pool_close(pool);
-        destroy(stream);
+        chute_stream_destroy(stream);
         return NULL;
     }
     chute_registry_add(stream);
@@ -205,7 +174,8 @@ static void settle(chute_stream *stream, chute_batch *batch) {
     chute_stream_lock(stream);
     count_outcome(stream, batch);
     if (acked) stream->held--;
-    chute_queue_push(acked ? &stream->spent : &stream->parked, batch);
+    bool again = !batch->slot || !batch->slot->dead;
+    chute_queue_push(!acked ? &stream->parked : again ? &stream->spent : &stream->stale, batch);
     chute_stream_unlock(stream);
 }
 
@@ -239,8 +209,9 @@ static uint64_t open_rows(const chute_stream *stream) {
 }
 
 static bool has_room(const chute_stream *stream) {
+    uint64_t dead = stream->backlog ? stream->backlog->dead_bytes : 0;
     return stream->open ||
-           (stream->stats.pending_bytes + stream->max_bytes <= stream->max_pending &&
+           (stream->stats.pending_bytes + dead + stream->max_bytes <= stream->max_pending &&
             (stream->backlog || stream->held < stream->max_held));
 }
 
@@ -460,64 +431,4 @@ uint64_t chute_stream_last_error(chute_stream *stream, chute_error *err) {
     if (count && err) *err = stream->last_error;
     chute_stream_unlock(stream);
     return count;
-}
-
-/* ---- closing ------------------------------------------------------------------------------- */
-
-void chute_stream_shut(chute_stream *stream) {
-    chute_stream_lock(stream);
-    stream->shut = true;
-    seal_open(stream);
-    chute_stream_unlock(stream);
-    chute_stream_kick(stream);
-}
-
-void chute_stream_give_up(chute_stream *stream) {
-    if (stream->forked) return;
-    atomic_store(&stream->insert->given_up, true);
-    chute_pool_wake(stream->pool);
-}
-
-void chute_stream_orphan(chute_stream *stream) {
-    atomic_store(&stream->busy, false);
-    init_locks(stream);
-    stream->shut = stream->departed = stream->forked = true;
-    stream->stats.batches_in_flight = 0;
-}
-
-void chute_stream_depart(chute_stream *stream) {
-    if (stream->departed) return;
-    pthread_mutex_lock(&stream->mutex);
-    stream->stop = true;
-    pthread_cond_signal(&stream->wake);
-    pthread_mutex_unlock(&stream->mutex);
-    pthread_join(stream->flusher, NULL);
-    chute_pool_close(stream->pool);
-    chute_stream_lock(stream);
-    stream->departed = true;
-    chute_stream_unlock(stream);
-}
-
-/* Batches that rest come back at once, those under way when they are through: a shared pool that
- * still has some then keeps the folder for the stream. */
-void chute_stream_leave(chute_stream *stream) {
-    struct chute_backlog *backlog = stream->backlog;
-    if (stream->departed) return;
-    if (backlog) chute_backlog_give_up(stream);
-    chute_stream_depart(stream);
-    int waits = backlog ? LEAVE_WAITS : 0;
-    for (; waits > 0 && atomic_load(&stream->refs) > 1; waits--)
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    if (backlog) chute_backlog_turn(stream);
-    if (atomic_load(&stream->refs) == 1) drop_batches(stream);
-}
-
-void chute_stream_release(chute_stream *stream) {
-    if (atomic_fetch_sub_explicit(&stream->refs, 1, memory_order_acq_rel) == 1) destroy(stream);
-}
-
-void chute_stream_free(chute_stream *stream) {
-    if (!stream) return;
-    chute_stream_shut(stream);
-    chute_registry_leave(stream);
 }

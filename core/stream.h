@@ -45,6 +45,7 @@ struct chute_stream {
     chute_batch *spare;               /* ready to be opened; a stack, linked by next */
     struct chute_batch_queue waiting; /* sealed, for the pool */
     struct chute_batch_queue parked;
+    struct chute_batch_queue stale; /* of no more use: the flusher frees them */
     struct chute_batch_queue spent; /* dropped: to be renewed */
     uint32_t in_pool;
     uint32_t held; /* sealed batches in memory, parked ones too */
@@ -83,6 +84,10 @@ void chute_stream_push_spare(chute_stream *stream, chute_batch *batch);
 
 /* Asks the flusher to look. */
 void chute_stream_kick(chute_stream *stream);
+
+void chute_stream_init_locks(chute_stream *stream);
+/* Frees what is nobody's any more. */
+void chute_stream_destroy(chute_stream *stream);
 
 /* What the pool calls with each batch's outcome, and with each attempt that failed before. */
 void chute_stream_batch_done(chute_batch *batch);

@@ -206,6 +206,31 @@ describe("the spool", function()
     assert.equal("10\t10\t55\n", contents(name))
   end)
 
+  it("is adopted though a child that the dead worker forked lives on", function()
+    local name = new_table()
+    local child = process.spawn { argv = { "luajit", "-e", [[
+      local ffi = require "ffi"
+      ffi.cdef "int fork(void); int getpid(void); int kill(int pid, int signal); int pause(void);"
+      local s = require "chute".open { url = "http://127.0.0.1:1", table = arg[1], spool = arg[2],
+        schema = { columns = { { "a", "UInt64" }, { "b", "String" } } } }
+      for i = 1, 10 do assert(s:insert { i, "row" }) end
+      if ffi.C.fork() == 0 then
+        print(ffi.C.getpid())
+        io.stdout:flush()
+        while true do ffi.C.pause() end
+      end
+      ffi.C.pause()
+    ]], "-", name, root .. "/spool" }, stdout = true, die_with_parent = true }
+    local forked = tonumber((child:read_line(20)))
+    child:kill(process.SIGKILL)
+    child:wait(10)
+    local ok, stats = pcall(deliver, name)
+    ffi.C.kill(forked, process.SIGKILL)
+    assert.is_true(ok, stats)
+    assert.equal(10, stats.recovered)
+    assert.equal("10\t10\t55\n", contents(name))
+  end)
+
   describe("puts aside", function()
     it("batches that the server refuses, with the reason", function()
       local name = new_table()
@@ -224,6 +249,42 @@ describe("the spool", function()
       assert.same({ { "a", "UInt64" }, { "b", "String" } }, note.columns)
       assert.matches("^20%d%d%-%d%d%-%d%dT.*Z$", note.time)
       assert.matches("_not", note.insert)
+    end)
+
+    it("and lets them be tried again, with the same token", function()
+      local name = new_table() .. "_later"
+      local s = open { url = server.shared.chdb().url, table = name }
+      for i = 1, 10 do assert(s:insert { i, "row" }) end
+      assert.is_true(s:drain(20))
+      local parked = s:parked()
+      assert.equal(1, #parked)
+      assert.same({ 10, 60 }, { parked[1].rows, parked[1].error.code })
+      assert.equal(("dead/%s.json"):format(parked[1].token), files(root .. "/spool")[1])
+      assert.equal(1, s:retry_parked())
+      assert.is_true(s:drain(20))
+      assert.equal(2, #files(root .. "/spool/dead"))
+      db:query(("CREATE TABLE %s (a UInt64, b String) ENGINE = Memory"):format(name))
+      assert.equal(1, s:retry_parked())
+      assert.is_true(s:drain(20))
+      assert.same({}, s:parked())
+      assert.same({ 10, 0 }, { assert_balanced(s).acked, s:stats().parked })
+      assert.equal("10\t10\t55\n", contents(name))
+      eventually(5, function() return #files(root .. "/spool/dead") == 0 end)
+      assert.is_true(s:close())
+    end)
+
+    it("them, and counts them to its bound", function()
+      local name = new_table()
+      shell.must("mkdir -p spool/dead && head -c 300000 /dev/zero > spool/dead/x.slot", { dir = root })
+      local s = open { url = server.shared.chdb().url, table = name, batch = { rows = 1 },
+        pending = { bytes = "256KiB" } }
+      eventually(5, function()
+        local _, err = s:insert { 1, "row" }
+        return err and err.kind == "busy"
+      end)
+      shell.must("rm spool/dead/x.slot", { dir = root })
+      eventually(5, function() return (s:insert { 2, "row" }) end)
+      assert.is_true(s:close())
     end)
 
     it("left ones that are refused, too", function()
@@ -378,6 +439,38 @@ describe("the spool", function()
     assert.is_nil(ok)
     assert.equal("spool", err.kind)
     plain:close(0)
+  end)
+
+  it("gives each shard a folder of its own", function()
+    local name = new_table()
+    local function shards(url)
+      return open { shards = { url, url }, shard_by = "a", table = name, batch = { age = "1h" } }
+    end
+    local s = shards(dead_url())
+    for i = 1, 10 do assert(s:insert { i, "row" }) end
+    assert.is_true(s:sync(10))
+    assert.is_true(s:close(0))
+    assert.same({ "spool-shard1", "spool-shard2" }, lines(shell.must("ls", { dir = root })))
+    s = shards(server.shared.chdb().url)
+    eventually(10, function() return s:stats().acked == 10 end)
+    assert.is_true(s:close())
+    assert.equal("10\t10\t55\n", contents(name))
+  end)
+
+  it("gives room on the disk back after a backlog", function()
+    local name = new_table()
+    local faults = require "spec.support.faults"
+    local proxy = faults.proxy { upstream = server.shared.chdb() }
+    proxy:down()
+    local s = open { url = proxy.url, table = name, batch = { rows = 10, bytes = "64KiB" } }
+    for i = 1, 300 do assert(s:insert { i, "row" }) end
+    assert.is_true(#slots(root) >= 30)
+    proxy:up()
+    assert.is_true(s:drain(30))
+    eventually(5, function() return #slots(root) < 15 end)
+    assert.is_true(s:close())
+    proxy:stop()
+    assert.equal("300\t300\t45150\n", contents(name))
   end)
 
   it("is bounded, and drops the oldest where that was chosen", function()

@@ -60,7 +60,7 @@ end
 local function check(opts, level)
   local shards = opts.shards
   if type(shards) ~= "table" or #shards == 0 then errors.throw("shards must be a list of addresses", level) end
-  for _, key in ipairs { "url", "pool", "spool" } do
+  for _, key in ipairs { "url", "pool" } do
     if opts[key] ~= nil then errors.throw(("shards cannot be together with %s"):format(key), level) end
   end
   if opts.shard_by == nil then errors.throw("shards need shard_by: a column or a function", level) end
@@ -68,8 +68,9 @@ end
 
 --- Opens a stream a shard. opts: as chute.open takes them, with shards (a list of what `url` may be) in
 -- url's place, and shard_by: a column, whose value in the row as it is given decides (a whole number by
--- its remainder, text by its FNV-1a hash), or a function from a row to such a value. `open(opts, level)`
--- opens one stream, `schema` is compiled.
+-- its remainder, text by its FNV-1a hash), or a function from a row to such a value. Each shard's spool is
+-- a folder of its own, `spool` with "-shard1" behind it, "-shard2" … `open(opts, level)` opens one stream,
+-- `schema` is compiled.
 function M.open(opts, schema, open, level)
   check(opts, level + 1)
   local self = setmetatable({ key = key_of(opts.shard_by, schema, level + 1), streams = {}, schema = schema }, Shards)
@@ -77,6 +78,7 @@ function M.open(opts, schema, open, level)
     local own = {}
     for key, value in pairs(opts) do own[key] = value end
     own.shards, own.shard_by, own.url, own.schema = nil, nil, url, schema
+    own.spool = opts.spool and ("%s-shard%d"):format(opts.spool, i)
     self.streams[i] = open(own, level)
   end
   return self
@@ -146,6 +148,11 @@ end
 --- As a stream's, for all shards together.
 function Shards:drain(timeout)
   return each_in_time(self, "drain", timeout and options.duration(timeout, "timeout"))
+end
+
+--- As a stream's, for all shards together.
+function Shards:sync(timeout)
+  return each_in_time(self, "sync", timeout and options.duration(timeout, "timeout"))
 end
 
 --- As a stream's, for all shards together.
