@@ -140,7 +140,7 @@ static uint8_t *encode(const chute_cells *cells, size_t room, uint8_t *out) {
 /* chute_buffer_add for rows of that schema. */
 __attribute__((visibility("default"))) int unrolled_add(chute_buffer *buffer,
                                                         const chute_cells *cells) {
-    uint64_t word = atomic_load_explicit(&buffer->word, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(buffer->word, memory_order_relaxed);
     size_t bytes = chute_word_bytes(word);
     size_t least = COLUMNS * COLUMN_BOUND + (size_t)(cells->used - COLUMNS) * CHILD_BOUND;
     if (least > buffer->capacity - bytes) return CHUTE_E_FULL;
@@ -150,7 +150,7 @@ __attribute__((visibility("default"))) int unrolled_add(chute_buffer *buffer,
     if (!end) return CHUTE_E_ROW;
     if ((size_t)(end - out) > buffer->ceiling - bytes) return CHUTE_E_FULL;
     uint64_t rows = chute_word_rows(word) + 1;
-    atomic_store_explicit(&buffer->word,
+    atomic_store_explicit(buffer->word,
                           rows << CHUTE_WORD_BYTES_BITS | (bytes + (size_t)(end - out)),
                           memory_order_release);
     return CHUTE_OK;

@@ -2,6 +2,8 @@
 local defer = require "spec.support.defer"
 
 describe("what is deferred", function()
+  randomize(false) -- each test looks at what the one before left
+
   local log = {}
 
   it("is run at the end of its test", function()
