@@ -266,7 +266,9 @@ static void find_peers(chute_schema *schema) {
             if (nested_len(schema->columns + j) == len &&
                 memcmp(schema->columns[j].name, column->name, len) == 0)
                 column->peer = j;
-        schema->nested |= column->peer != i;
+        if (column->peer == i) continue;
+        if (schema->peers_end == 0) schema->peers_from = i;
+        schema->peers_end = i + 1;
     }
 }
 
@@ -287,7 +289,7 @@ static bool count_elements(const chute_schema *schema, const chute_cell *cell, u
 
 /* Arrays of one Nested have one length: else the server refuses the whole INSERT. */
 static bool check_peers(const chute_schema *schema, const chute_cells *cells, chute_row *row) {
-    for (uint32_t i = 0; i < schema->count; i++) {
+    for (uint32_t i = schema->peers_from; i < schema->peers_end; i++) {
         const struct chute_column *column = schema->columns + i;
         uint64_t own, other;
         if (column->peer == i || !count_elements(schema, cells->at + i, i, &own) ||
@@ -350,7 +352,7 @@ int chute_schema_encode(const chute_schema *schema, const chute_cells *cells, ui
         return chute_fail(err, CHUTE_E_ARG, "row %llu has %u cells for %u columns",
                           (unsigned long long)row_number, cells->used, schema->count);
     uint8_t *end = chute_encoder_run(schema->encoder, cells, &row, out, room);
-    if (end && schema->nested && !check_peers(schema, cells, &row)) end = NULL;
+    if (end && !check_peers(schema, cells, &row)) end = NULL;
     if (end) {
         *len = (size_t)(end - out);
         return CHUTE_OK;

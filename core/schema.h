@@ -28,7 +28,8 @@ struct chute_schema {
     uint8_t *header;        /* owned: what the format puts before the rows */
     size_t header_len;
     bool json_text; /* JSON goes as text, and the INSERT must say so */
-    bool nested;    /* some columns are those of one Nested */
+    /* Columns that are of one Nested with an earlier one lie in here; none where both are equal. */
+    uint32_t peers_from, peers_end;
 };
 
 chute_schema *chute_schema_keep(chute_schema *schema); /* one more reference */
