@@ -607,6 +607,65 @@ void chute_stream_leave(chute_stream *stream);
 /* Frees it (taken; NULL is fine). Batches still in flight go on to their end without it. */
 void chute_stream_free(chute_stream *stream);
 
+/* ---- spools ------------------------------------------------------------------------------- */
+
+enum {
+    CHUTE_PLACE_LIVE = 1, /* in the folder of a stream that lives */
+    CHUTE_PLACE_LEFT,     /* in a folder whose owner is gone: the next stream sends it */
+    CHUTE_PLACE_DEAD,     /* refused by the server */
+    CHUTE_PLACE_BAD       /* no batch, or a damaged one */
+};
+
+enum {
+    CHUTE_BATCH_UNREADABLE = 0, /* `reason` says why */
+    CHUTE_BATCH_FREE,           /* no batch is in the file now */
+    CHUTE_BATCH_OPEN,           /* takes rows */
+    CHUTE_BATCH_SEALED,
+    CHUTE_BATCH_ATTEMPTED /* maybe sent */
+};
+
+/* A batch file of a spool. Texts are NUL-ended. */
+typedef struct chute_spool_entry {
+    char path[256]; /* within the spool */
+    char token[40];
+    char reason[256]; /* unreadable: why */
+    int32_t place;    /* CHUTE_PLACE_… */
+    int32_t state;    /* CHUTE_BATCH_… */
+    uint64_t rows;    /* that can be trusted */
+    uint64_t bytes;   /* of header and rows */
+    uint64_t file_bytes;
+    double opened;    /* unix time in seconds */
+    uint32_t damaged; /* 1: rows are missing behind them */
+    uint32_t reserved;
+} chute_spool_entry;
+
+typedef struct chute_spool_list chute_spool_list;
+
+/* Lists the batch files of a spool: safe while streams use it. `verify` 1: reads their rows; else
+ * `rows` is what the file claims. */
+chute_spool_list *chute_spool_list_new(const char *root, int verify, chute_error *err);
+int chute_spool_list_next(chute_spool_list *list, chute_spool_entry *entry); /* 1, or 0: no more */
+void chute_spool_list_free(chute_spool_list *list); /* taken; NULL is fine */
+
+/* A batch file read whole. Texts without NUL, all borrowed. */
+typedef struct chute_spool_batch chute_spool_batch;
+chute_spool_batch *chute_spool_batch_read(const char *root, const char *path, chute_error *err);
+void chute_spool_batch_free(chute_spool_batch *batch); /* taken; NULL is fine */
+/* The format's header (`*head` bytes) and the rows. */
+const char *chute_spool_batch_data(const chute_spool_batch *batch, size_t *len, size_t *head);
+const char *chute_spool_batch_insert(const chute_spool_batch *batch); /* NUL-ended: its target */
+const char *chute_spool_batch_format(const chute_spool_batch *batch); /* NUL-ended */
+/* Setting `index` from 0 on, NUL-ended; 0: there is none. */
+int chute_spool_batch_setting(const chute_spool_batch *batch, uint32_t index, const char **name,
+                              const char **value);
+int chute_spool_batch_column(const chute_spool_batch *batch, uint32_t index, const char **name,
+                             size_t *name_len, const char **type, size_t *type_len);
+
+/* Puts a refused batch, by its path, back among those that are sent; or removes one that was
+ * refused or is bad, with its note. CHUTE_E_ARG: no such path. */
+int chute_spool_retry(const char *root, const char *path, chute_error *err);
+int chute_spool_remove(const char *root, const char *path, chute_error *err);
+
 /* cdef end */
 
 #pragma GCC visibility pop

@@ -61,17 +61,28 @@ bool chute_folder_lock(struct chute_folder *folder, int root, const char *name, 
     return false;
 }
 
+int chute_spool_new_name(char name[CHUTE_FOLDER_NAME]) {
+    strcpy(name, "stream-");
+    return chute_uuid_v4(name + strlen(name));
+}
+
 /* Other files than the lock make rmdir fail: they wait for the next owner, and so does a lock. */
+void chute_folder_release(struct chute_folder *folder, int root) {
+    unlinkat(folder->fd, LOCK, 0);
+    chute_kill_point();
+    unlinkat(root, folder->name, AT_REMOVEDIR);
+    close_folder(folder);
+}
+
 void chute_folder_leave(struct chute_folder *folder, const char *root) {
     if (folder->fd < 0) return;
     int at = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (at >= 0) {
-        unlinkat(folder->fd, LOCK, 0);
-        chute_kill_point();
-        unlinkat(at, folder->name, AT_REMOVEDIR);
-        close(at);
+    if (at < 0) {
+        close_folder(folder);
+        return;
     }
-    close_folder(folder);
+    chute_folder_release(folder, at);
+    close(at);
 }
 
 static bool lock_new_folder(struct chute_folder *folder, const char *root) {
@@ -79,8 +90,8 @@ static bool lock_new_folder(struct chute_folder *folder, const char *root) {
     int at = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (at < 0) return false;
     for (int tries = 0; tries < 16 && !made; tries++) {
-        char name[CHUTE_FOLDER_NAME] = "stream-";
-        if (chute_uuid_v4(name + strlen(name)) != 0) break;
+        char name[CHUTE_FOLDER_NAME];
+        if (chute_spool_new_name(name) != 0) break;
         made = chute_folder_lock(folder, at, name, true);
         if (!made && errno != EEXIST && errno != EWOULDBLOCK && errno != ENOENT) break;
     }

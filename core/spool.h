@@ -65,6 +65,10 @@ uint64_t chute_spool_dead_bytes(chute_spool *spool);
 /* Opens and locks a folder of the root by its name; `make`: a new one. False, and errno EWOULDBLOCK
  * where another has it. */
 bool chute_folder_lock(struct chute_folder *folder, int root, const char *name, bool make);
+/* Writes a folder's name behind "stream-". 0, or -1: no randomness. */
+int chute_spool_new_name(char name[CHUTE_FOLDER_NAME]);
+/* Lets go of it, and leaves it to the next; one that is empty goes. */
+void chute_folder_release(struct chute_folder *folder, int root);
 /* Lets go of it; removes it where only the lock is left in it. */
 void chute_folder_leave(struct chute_folder *folder, const char *root);
 

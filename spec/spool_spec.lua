@@ -5,118 +5,20 @@ local ffi = require "ffi"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
 local shell = require "spec.support.shell"
+local spools = require "spec.support.spools"
 
-local two_columns = { { "a", "UInt64" }, { "b", "String" } }
-
-local function lines(text)
-  local out = {}
-  for line in text:gmatch "[^\n]+" do out[#out + 1] = line end
-  return out
-end
-
---- The files below a folder, by their paths in it, sorted.
-local function files(dir)
-  local found = lines(shell.must("[ -d . ] && find . -type f | sed 's,^./,,' | sort", { dir = dir }))
-  return found
-end
-
-local function slots(dir)
-  local out = {}
-  for _, path in ipairs(files(dir)) do
-    if path:match "%.slot$" then out[#out + 1] = path end
-  end
-  return out
-end
-
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local bytes = file:read "*a"
-  file:close()
-  return bytes
-end
-
-local function write(path, bytes)
-  local file = assert(io.open(path, "wb"))
-  file:write(bytes)
-  file:close()
-end
-
-local function assert_balanced(stream)
-  local s = stream:stats()
-  assert.equal(s.offered, s.accepted + s.rejected + s.filtered + s.refused)
-  assert.equal(s.accepted + s.recovered, s.acked + s.dropped + s.parked + s.pending)
-  return s
-end
-
---- Waits for what a thread brings about; fails where it does not.
-local function eventually(seconds, condition)
-  local deadline = process.now() + seconds
-  local seen
-  repeat
-    seen = condition()
-    if seen then return seen end
-    ffi.C.poll(nil, 0, 5)
-  until process.now() > deadline
-  error("it did not come about", 2)
-end
+local assert_balanced, dead_url, eventually, files, lines, read, slots, write, two_columns =
+  spools.assert_balanced, spools.dead_url, spools.eventually, spools.files, spools.lines, spools.read,
+  spools.slots, spools.write, spools.columns
 
 describe("the spool", function()
-  local db, root
-  local count = 0
+  local sp = spools.new()
+  local open, leave, deliver, contents, new_table = sp.open, sp.leave, sp.deliver, sp.contents, sp.new_table
 
-  setup(function() db = server.shared.chdb():database() end)
-  teardown(function() db:drop() end)
-  before_each(function() root = process.make_dir() end)
-  after_each(function()
-    collectgarbage()
-    shell.run("umount -l tiny", { dir = root })
-    process.remove_dir(root)
-  end)
-
-  local function new_table()
-    count = count + 1
-    local name = ("%s.t%d"):format(db.name, count)
-    db:query(("CREATE TABLE %s (a UInt64, b String) ENGINE = MergeTree ORDER BY tuple() "
-      .. "SETTINGS non_replicated_deduplication_window = 1000"):format(name))
-    return name
-  end
-
-  local function open(opts)
-    opts.spool = opts.spool or root .. "/spool"
-    opts.schema = opts.schema or { columns = two_columns }
-    return chute.open(opts)
-  end
-
-  -- Nobody listens there.
-  local function dead_url() return "http://127.0.0.1:" .. require("spec.support.http").free_port() end
-
-  --- Leaves batches of `rows` rows each in the spool, in folders without an owner.
-  local function leave(name, batches, rows, opts)
-    opts = opts or {}
-    opts.url, opts.table, opts.batch = dead_url(), name, { age = "1h" }
-    local s = open(opts)
-    for b = 1, batches do
-      for i = 1, rows do assert(s:insert { (b - 1) * rows + i, "row" }) end
-      s:flush()
-    end
-    assert.is_true(s:close(0))
-    return assert_balanced(s)
-  end
-
-  local function contents(name) return db:query("SELECT count(), uniqExact(a), sum(a) FROM " .. name) end
-
-  local function deliver(name, opts)
-    opts = opts or {}
-    opts.url, opts.table = server.shared.chdb().url, name
-    local s = open(opts)
-    eventually(20, function()
-      local folders = shell.must("ls -d stream-* | wc -l", { dir = opts.spool })
-      return s:drain(0) and tonumber(folders) == 1
-    end)
-    local stats = assert_balanced(s)
-    assert.is_true(s:close(5))
-    return stats
-  end
+  setup(sp.setup)
+  teardown(sp.teardown)
+  before_each(sp.before_each)
+  after_each(sp.after_each)
 
   it("leaves nothing behind where all was delivered", function()
     local name = new_table()
@@ -127,13 +29,13 @@ describe("the spool", function()
     assert.same({ 1050, 0, 11 }, { stats.acked, stats.recovered, stats.batches_acked })
     assert.is_true(s:close())
     assert.equal("1050\t1050\t551775\n", contents(name))
-    assert.same({}, files(root .. "/spool"))
+    assert.same({}, files(sp.root .. "/spool"))
   end)
 
   it("keeps to itself: 0700 and 0600", function()
     local s = open { url = dead_url(), table = "t" }
     assert(s:insert { 1, "x" })
-    local modes = shell.must("stat -c '%a %F' spool spool/* spool/*/lock spool/*/*.slot", { dir = root })
+    local modes = shell.must("stat -c '%a %F' spool spool/* spool/*/lock spool/*/*.slot", { dir = sp.root })
     assert.same({ "700 directory", "700 directory" }, { unpack(lines(modes), 1, 2) })
     for i = 3, #lines(modes) do assert.matches("^600 regular", lines(modes)[i]) end
     s:close(0)
@@ -143,11 +45,11 @@ describe("the spool", function()
     local name = new_table()
     local before = leave(name, 3, 10)
     assert.same({ 30, 30, 0 }, { before.accepted, before.pending, before.acked })
-    assert.equal(3, #slots(root))
+    assert.equal(3, #slots(sp.root))
     local stats = deliver(name)
     assert.same({ 30, 30, 0 }, { stats.recovered, stats.acked, stats.pending })
     assert.equal("30\t30\t465\n", contents(name))
-    assert.same({}, files(root .. "/spool"))
+    assert.same({}, files(sp.root .. "/spool"))
   end)
 
   it("sends again by itself when the server is back", function()
@@ -168,7 +70,7 @@ describe("the spool", function()
 
   it("sends under the statement, settings and header it was written with", function()
     local name = new_table()
-    db:query("ALTER TABLE " .. name .. " ADD COLUMN c UInt8 DEFAULT 7")
+    sp.db:query("ALTER TABLE " .. name .. " ADD COLUMN c UInt8 DEFAULT 7")
     leave(name, 1, 5, { settings = { log_comment = "left 'behind'" }, compress = "lz4" })
     local other = new_table()
     local s = open { url = server.shared.chdb().url, table = other,
@@ -177,8 +79,8 @@ describe("the spool", function()
     assert.is_true(s:drain(20))
     assert.equal(5, s:stats().recovered)
     assert.is_true(s:close())
-    assert.equal("5\t35\n", db:query("SELECT count(), sum(c) FROM " .. name))
-    assert.equal("77\n", db:query("SELECT sum(a) FROM " .. other))
+    assert.equal("5\t35\n", sp.db:query("SELECT count(), sum(c) FROM " .. name))
+    assert.equal("77\n", sp.db:query("SELECT sum(a) FROM " .. other))
   end)
 
   it("is adopted while running, where another worker died", function()
@@ -220,7 +122,7 @@ describe("the spool", function()
         while true do ffi.C.pause() end
       end
       ffi.C.pause()
-    ]], "-", name, root .. "/spool" }, stdout = true, die_with_parent = true }
+    ]], "-", name, sp.root .. "/spool" }, stdout = true, die_with_parent = true }
     local forked = tonumber((child:read_line(20)))
     child:kill(process.SIGKILL)
     child:wait(10)
@@ -240,11 +142,11 @@ describe("the spool", function()
       local stats = assert_balanced(s)
       assert.same({ 10, 0, 1 }, { stats.parked, stats.pending, stats.batches_parked })
       assert.is_true(s:close())
-      local left = files(root .. "/spool")
+      local left = files(sp.root .. "/spool")
       assert.equal(2, #left)
       local token = left[1]:match "^dead/(.*)%.json$"
       assert.equal(("dead/%s.slot"):format(token), left[2])
-      local note = cjson.decode(read(root .. "/spool/" .. left[1]))
+      local note = cjson.decode(read(sp.root .. "/spool/" .. left[1]))
       assert.same({ token, 60, "UNKNOWN_TABLE", 10 }, { note.token, note.code, note.name, note.rows })
       assert.same({ { "a", "UInt64" }, { "b", "String" } }, note.columns)
       assert.matches("^20%d%d%-%d%d%-%d%dT.*Z$", note.time)
@@ -259,30 +161,30 @@ describe("the spool", function()
       local parked = s:parked()
       assert.equal(1, #parked)
       assert.same({ 10, 60 }, { parked[1].rows, parked[1].error.code })
-      assert.equal(("dead/%s.json"):format(parked[1].token), files(root .. "/spool")[1])
+      assert.equal(("dead/%s.json"):format(parked[1].token), files(sp.root .. "/spool")[1])
       assert.equal(1, s:retry_parked())
       assert.is_true(s:drain(20))
-      assert.equal(2, #files(root .. "/spool/dead"))
-      db:query(("CREATE TABLE %s (a UInt64, b String) ENGINE = Memory"):format(name))
+      assert.equal(2, #files(sp.root .. "/spool/dead"))
+      sp.db:query(("CREATE TABLE %s (a UInt64, b String) ENGINE = Memory"):format(name))
       assert.equal(1, s:retry_parked())
       assert.is_true(s:drain(20))
       assert.same({}, s:parked())
       assert.same({ 10, 0 }, { assert_balanced(s).acked, s:stats().parked })
       assert.equal("10\t10\t55\n", contents(name))
-      eventually(5, function() return #files(root .. "/spool/dead") == 0 end)
+      eventually(5, function() return #files(sp.root .. "/spool/dead") == 0 end)
       assert.is_true(s:close())
     end)
 
     it("them, and counts them to its bound", function()
       local name = new_table()
-      shell.must("mkdir -p spool/dead && head -c 300000 /dev/zero > spool/dead/x.slot", { dir = root })
+      shell.must("mkdir -p spool/dead && head -c 300000 /dev/zero > spool/dead/x.slot", { dir = sp.root })
       local s = open { url = server.shared.chdb().url, table = name, batch = { rows = 1 },
         pending = { bytes = "256KiB" } }
       eventually(5, function()
         local _, err = s:insert { 1, "row" }
         return err and err.kind == "busy"
       end)
-      shell.must("rm spool/dead/x.slot", { dir = root })
+      shell.must("rm spool/dead/x.slot", { dir = sp.root })
       eventually(5, function() return (s:insert { 2, "row" }) end)
       assert.is_true(s:close())
     end)
@@ -291,13 +193,13 @@ describe("the spool", function()
       leave(new_table() .. "_not", 2, 5)
       local stats = deliver(new_table())
       assert.same({ 10, 10, 0 }, { stats.recovered, stats.parked, stats.acked })
-      assert.equal(4, #files(root .. "/spool/dead"))
+      assert.equal(4, #files(sp.root .. "/spool/dead"))
     end)
 
     local function damaged(change)
       local name = new_table()
       leave(name, 2, 10)
-      local path = root .. "/" .. slots(root)[1]
+      local path = sp.root .. "/" .. slots(sp.root)[1]
       change(path)
       local stats = deliver(name)
       return stats, name
@@ -307,10 +209,10 @@ describe("the spool", function()
       local stats, name = damaged(function(path) write(path, ("x"):rep(100000)) end)
       assert.equal(10, stats.acked)
       assert.equal("10\t10", contents(name):match "^%d+\t%d+")
-      local left = files(root .. "/spool")
+      local left = files(sp.root .. "/spool")
       assert.equal(2, #left)
       assert.matches("^bad/stream%-.*%.slot$", left[1])
-      assert.matches("headers", cjson.decode(read(root .. "/spool/" .. left[2])).reason)
+      assert.matches("headers", cjson.decode(read(sp.root .. "/spool/" .. left[2])).reason)
     end)
 
     it("an empty file, and one of another name", function()
@@ -319,7 +221,7 @@ describe("the spool", function()
         write(path .. ".old", "?")
       end)
       assert.equal(10, stats.acked)
-      assert.equal(4, #files(root .. "/spool/bad"))
+      assert.equal(4, #files(sp.root .. "/spool/bad"))
     end)
 
     it("what remains of a damaged one, and delivers what was before", function()
@@ -329,25 +231,25 @@ describe("the spool", function()
       s:flush()
       s:sync()
       assert.is_true(s:close(0))
-      local path = root .. "/" .. slots(root)[1]
+      local path = sp.root .. "/" .. slots(sp.root)[1]
       local bytes = read(path)
       local at = assert(bytes:find(ffi.string(ffi.new("uint64_t[1]", 2000), 8) .. "\91", 1, true))
       write(path, bytes:sub(1, at + 19) .. "y" .. bytes:sub(at + 21))
       local stats = deliver(name)
       assert.is_true(stats.acked > 1000 and stats.acked < 2000)
-      local found, once, most = db:query("SELECT count(), uniqExact(a), max(a) FROM " .. name)
+      local found, once, most = sp.db:query("SELECT count(), uniqExact(a), max(a) FROM " .. name)
         :match "(%d+)\t(%d+)\t(%d+)"
       assert.same({ tostring(stats.acked), found, found }, { found, once, most })
-      assert.equal("0\n", db:query("SELECT count() FROM " .. name .. " WHERE b != repeat('x', 91)"))
-      assert.equal(2, #files(root .. "/spool/bad"))
+      assert.equal("0\n", sp.db:query("SELECT count() FROM " .. name .. " WHERE b != repeat('x', 91)"))
+      assert.equal(2, #files(sp.root .. "/spool/bad"))
     end)
   end)
 
   describe("where the disk refuses", function()
     -- A tiny file system of our own.
     local function tiny(size)
-      local dir = root .. "/tiny"
-      shell.must(("mkdir tiny && mount -t tmpfs -o size=%s tmpfs tiny"):format(size), { dir = root })
+      local dir = sp.root .. "/tiny"
+      shell.must(("mkdir tiny && mount -t tmpfs -o size=%s tmpfs tiny"):format(size), { dir = sp.root })
       return dir
     end
 
@@ -365,7 +267,7 @@ describe("the spool", function()
       assert.matches(dir, err.message, 1, true)
       assert.is_true(accepted > 1000)
       assert.equal(1, assert_balanced(s).refused)
-      shell.must("mount -o remount,size=20m tiny", { dir = root })
+      shell.must("mount -o remount,size=20m tiny", { dir = sp.root })
       eventually(5, function() return (s:insert { accepted + 1, "more" }) end)
       assert.is_true(s:close(0))
       deliver(name, { spool = dir })
@@ -402,22 +304,22 @@ describe("the spool", function()
         assert.matches(pattern, err)
       end
       refused("/nowhere/at/all", "No such file or directory")
-      write(root .. "/file", "")
-      refused(root .. "/file", "Not a directory")
+      write(sp.root .. "/file", "")
+      refused(sp.root .. "/file", "Not a directory")
     end)
 
     it("says that the folder vanished, and goes on when it is back", function()
       local name = new_table()
       local s = open { url = dead_url(), table = name, batch = { rows = 10, age = "1h" } }
       assert(s:insert { 1, "x" })
-      shell.must("rm -r spool", { dir = root })
+      shell.must("rm -r spool", { dir = sp.root })
       local err
       for i = 2, 100 do
         local ok, why = s:insert { i, "x" }
         if not ok then err = why end
       end
       assert.equal("spool", err and err.kind)
-      shell.must("mkdir spool", { dir = root })
+      shell.must("mkdir spool", { dir = sp.root })
       eventually(5, function() return (s:insert { 100, "x" }) end)
       assert_balanced(s)
       s:close(0)
@@ -450,7 +352,7 @@ describe("the spool", function()
     for i = 1, 10 do assert(s:insert { i, "row" }) end
     assert.is_true(s:sync(10))
     assert.is_true(s:close(0))
-    assert.same({ "spool-shard1", "spool-shard2" }, lines(shell.must("ls", { dir = root })))
+    assert.same({ "spool-shard1", "spool-shard2" }, lines(shell.must("ls", { dir = sp.root })))
     s = shards(server.shared.chdb().url)
     eventually(10, function() return s:stats().acked == 10 end)
     assert.is_true(s:close())
@@ -464,10 +366,10 @@ describe("the spool", function()
     proxy:down()
     local s = open { url = proxy.url, table = name, batch = { rows = 10, bytes = "64KiB" } }
     for i = 1, 300 do assert(s:insert { i, "row" }) end
-    assert.is_true(#slots(root) >= 30)
+    assert.is_true(#slots(sp.root) >= 30)
     proxy:up()
     assert.is_true(s:drain(30))
-    eventually(5, function() return #slots(root) < 15 end)
+    eventually(5, function() return #slots(sp.root) < 15 end)
     assert.is_true(s:close())
     proxy:stop()
     assert.equal("300\t300\t45150\n", contents(name))
@@ -487,7 +389,7 @@ describe("the spool", function()
     deliver(name)
     local kept = tostring(1200 - stats.dropped)
     assert.equal(("%s\t%s\t11000\n"):format(kept, kept),
-      db:query("SELECT count(), uniqExact(a), max(a) FROM " .. name))
+      sp.db:query("SELECT count(), uniqExact(a), max(a) FROM " .. name))
   end)
 
   it("is not opened with what makes no sense", function()
@@ -498,8 +400,8 @@ describe("the spool", function()
       assert.matches(pattern, err)
     end
     refused({ spool = 1 }, "spool must be the path")
-    refused({ spool = root, durability = "maybe" }, "durability")
-    refused({ spool = root, spool_fallback = "disk" }, "spool_fallback")
+    refused({ spool = sp.root, durability = "maybe" }, "durability")
+    refused({ spool = sp.root, spool_fallback = "disk" }, "spool_fallback")
     refused({ durability = "fsync" }, "there is none")
   end)
 end)

@@ -1,4 +1,5 @@
---- The command line: `chute insert`, `chute query`, `chute check`, `chute describe`.
+--- The command line: `chute insert`, `chute query`, `chute check`, `chute describe`,
+--- `chute spool`.
 local argparse = require "argparse"
 local fail = require "chute.cli.fail"
 local ffi = require "ffi"
@@ -13,13 +14,14 @@ local commands = {
   { name = "query", code = require "chute.cli.query" },
   { name = "check", code = require "chute.cli.check" },
   { name = "describe", code = require "chute.cli.describe" },
+  { name = "spool", code = require "chute.cli.spool" },
 }
 
 local EXIT_CODES = [[
 Exit codes:
    0  all is well: every row was acknowledged
    1  some records were rejected, the rest was delivered; check: the schema is faulty,
-      or does not fit the table
+      or does not fit the table; spool verify: a batch is damaged
    2  wrong usage, or a schema, file or output that cannot be read or written
    3  the server could not be reached, or refused; insert: rows are undelivered
    4  an error inside chute
