@@ -6,7 +6,7 @@ local spools = require "spec.support.spools"
 local dead_url, files, lines, read, slots, write = spools.dead_url, spools.files, spools.lines, spools.read,
   spools.slots, spools.write
 
-describe("chute spool", function()
+describe("chute spool #shell", function()
   local sp = spools.new()
   local open, leave, deliver, new_table = sp.open, sp.leave, sp.deliver, sp.new_table
   setup(sp.setup)

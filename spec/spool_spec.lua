@@ -4,7 +4,6 @@ local cjson = require "cjson"
 local ffi = require "ffi"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
-local shell = require "spec.support.shell"
 local spools = require "spec.support.spools"
 
 local assert_balanced, dead_url, eventually, files, lines, read, slots, write, two_columns =
@@ -35,7 +34,7 @@ describe("the spool", function()
   it("keeps to itself: 0700 and 0600", function()
     local s = open { url = dead_url(), table = "t" }
     assert(s:insert { 1, "x" })
-    local modes = shell.must("stat -c '%a %F' spool spool/* spool/*/lock spool/*/*.slot", { dir = sp.root })
+    local modes = spools.shell("stat -c '%a %F' spool spool/* spool/*/lock spool/*/*.slot", sp.root)
     assert.same({ "700 directory", "700 directory" }, { unpack(lines(modes), 1, 2) })
     for i = 3, #lines(modes) do assert.matches("^600 regular", lines(modes)[i]) end
     s:close(0)
@@ -177,14 +176,14 @@ describe("the spool", function()
 
     it("them, and counts them to its bound", function()
       local name = new_table()
-      shell.must("mkdir -p spool/dead && head -c 300000 /dev/zero > spool/dead/x.slot", { dir = sp.root })
+      spools.shell("mkdir -p spool/dead && head -c 300000 /dev/zero > spool/dead/x.slot", sp.root)
       local s = open { url = server.shared.chdb().url, table = name, batch = { rows = 1 },
         pending = { bytes = "256KiB" } }
       eventually(5, function()
         local _, err = s:insert { 1, "row" }
         return err and err.kind == "busy"
       end)
-      shell.must("rm spool/dead/x.slot", { dir = sp.root })
+      spools.shell("rm spool/dead/x.slot", sp.root)
       eventually(5, function() return (s:insert { 2, "row" }) end)
       assert.is_true(s:close())
     end)
@@ -249,7 +248,7 @@ describe("the spool", function()
     -- A tiny file system of our own.
     local function tiny(size)
       local dir = sp.root .. "/tiny"
-      shell.must(("mkdir tiny && mount -t tmpfs -o size=%s tmpfs tiny"):format(size), { dir = sp.root })
+      spools.shell(("mkdir tiny && mount -t tmpfs -o size=%s tmpfs tiny"):format(size), sp.root)
       return dir
     end
 
@@ -267,7 +266,7 @@ describe("the spool", function()
       assert.matches(dir, err.message, 1, true)
       assert.is_true(accepted > 1000)
       assert.equal(1, assert_balanced(s).refused)
-      shell.must("mount -o remount,size=20m tiny", { dir = sp.root })
+      spools.shell("mount -o remount,size=20m tiny", sp.root)
       eventually(5, function() return (s:insert { accepted + 1, "more" }) end)
       assert.is_true(s:close(0))
       deliver(name, { spool = dir })
@@ -312,14 +311,14 @@ describe("the spool", function()
       local name = new_table()
       local s = open { url = dead_url(), table = name, batch = { rows = 10, age = "1h" } }
       assert(s:insert { 1, "x" })
-      shell.must("rm -r spool", { dir = sp.root })
+      spools.shell("rm -r spool", sp.root)
       local err
       for i = 2, 100 do
         local ok, why = s:insert { i, "x" }
         if not ok then err = why end
       end
       assert.equal("spool", err and err.kind)
-      shell.must("mkdir spool", { dir = sp.root })
+      spools.shell("mkdir spool", sp.root)
       eventually(5, function() return (s:insert { 100, "x" }) end)
       assert_balanced(s)
       s:close(0)
@@ -352,7 +351,7 @@ describe("the spool", function()
     for i = 1, 10 do assert(s:insert { i, "row" }) end
     assert.is_true(s:sync(10))
     assert.is_true(s:close(0))
-    assert.same({ "spool-shard1", "spool-shard2" }, lines(shell.must("ls", { dir = sp.root })))
+    assert.same({ "spool-shard1", "spool-shard2" }, lines(spools.shell("ls", sp.root)))
     s = shards(server.shared.chdb().url)
     eventually(10, function() return s:stats().acked == 10 end)
     assert.is_true(s:close())

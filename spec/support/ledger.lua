@@ -10,7 +10,7 @@ local chute = require "chute"
 local ffi = require "ffi"
 local process = require "spec.support.process"
 local server = require "spec.support.server"
-local shell = require "spec.support.shell"
+local spools = require "spec.support.spools"
 
 local C = ffi.C
 pcall(ffi.cdef, "int fcntl(int fd, int command, ...);")
@@ -98,7 +98,7 @@ function book:run(options)
 end
 
 local function folders(self)
-  return tonumber(shell.must("ls | grep -c ^stream- || true", { dir = self.spool }))
+  return tonumber(spools.shell("ls | grep -c ^stream- || true", self.spool))
 end
 
 --- Delivers what was left, at most within `seconds`; the stats of the stream that did.

@@ -9,8 +9,7 @@ function shell.run(script, options)
   options = options or {}
   local dir = process.make_dir()
   local log = dir .. "/log"
-  -- What a sanitizer run preloads into this process is not for the shell's.
-  local env = { CHUTE_SHELL_DIR = options.dir or ".", LD_PRELOAD = false }
+  local env = { CHUTE_SHELL_DIR = options.dir or "." }
   for name, value in pairs(options.env or {}) do env[name] = value end
   local code = process.run {
     argv = { "sh", "-ec", 'cd "$CHUTE_SHELL_DIR"\n' .. script },

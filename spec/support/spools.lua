@@ -11,6 +11,9 @@ local process = require "spec.support.process"
 local server = require "spec.support.server"
 local shell = require "spec.support.shell"
 
+-- What a sanitizer run preloads into this process is not for the shell's.
+local CLEAN = { LD_PRELOAD = false }
+
 local M = { columns = { { "a", "UInt64" }, { "b", "String" } } }
 
 function M.lines(text)
@@ -19,9 +22,12 @@ function M.lines(text)
   return out
 end
 
+--- Runs a script of the shell in a folder: what it wrote. Throws where it fails.
+function M.shell(script, dir) return (shell.must(script, { dir = dir, env = CLEAN })) end
+
 --- The files below a folder, by their paths in it, sorted.
 function M.files(dir)
-  local found = M.lines(shell.must("[ -d . ] && find . -type f | sed 's,^./,,' | sort", { dir = dir }))
+  local found = M.lines(shell.must("[ -d . ] && find . -type f | sed 's,^./,,' | sort", { dir = dir, env = CLEAN }))
   return found
 end
 
@@ -77,7 +83,7 @@ function M.new()
   function self.before_each() self.root = process.make_dir() end
   function self.after_each()
     collectgarbage()
-    shell.run("umount -l tiny", { dir = self.root })
+    shell.run("umount -l tiny", { dir = self.root, env = CLEAN })
     process.remove_dir(self.root)
   end
 
@@ -115,7 +121,7 @@ function M.new()
     opts.url, opts.table = server.shared.chdb().url, name
     local s = self.open(opts)
     M.eventually(20, function()
-      local folders = shell.must("ls -d stream-* | wc -l", { dir = opts.spool })
+      local folders = shell.must("ls -d stream-* | wc -l", { dir = opts.spool, env = CLEAN })
       return s:drain(0) and tonumber(folders) == 1
     end)
     local stats = M.assert_balanced(s)
