@@ -128,26 +128,34 @@ static chute_found *next_found(chute_stream *stream) {
     return found;
 }
 
+/* As if it had not been found yet. */
+static void uncount(chute_stream *stream, const chute_found *found) {
+    chute_stream_lock(stream);
+    stream->stats.recovered -= found->rows;
+    stream->stats.pending -= found->rows;
+    stream->stats.batches_in_flight--;
+    chute_stream_unlock(stream);
+}
+
 static void cannot_load(chute_stream *stream, chute_found *found, const chute_error *why) {
     struct chute_backlog *backlog = stream->backlog;
-    bool later = why->kind == CHUTE_E_NOMEM || (why->flags & CHUTE_RETRYABLE);
     chute_stream_lock(stream);
     chute_backlog_drop_out(backlog, found);
-    if (later) {
-        put_found(stream, found);
-        chute_backlog_pause(backlog);
-    }
     chute_stream_unlock(stream);
-    if (later) return;
     count_settled(stream, found);
-    chute_backlog_count_parked(stream, found->rows, why);
-    chute_recovery_give_up(&backlog->recovery, found, why->message);
+    if (why->kind == CHUTE_E_NOMEM || (why->flags & CHUTE_RETRYABLE)) {
+        uncount(stream, found);
+        chute_recovery_put_back(&backlog->recovery, found);
+    } else {
+        chute_backlog_count_parked(stream, found->rows, why);
+        chute_recovery_give_up(&backlog->recovery, found, why->message);
+    }
 }
 
 void chute_backlog_feed(chute_stream *stream) {
     for (chute_found *found; (found = next_found(stream));) {
         chute_error err = {0};
-        chute_batch *batch = chute_recovery_load(&stream->backlog->recovery, found, &err);
+        chute_batch *batch = chute_recovery_load(found, &err);
         if (!batch) {
             cannot_load(stream, found, &err);
             continue;

@@ -51,36 +51,40 @@ static bool has_suffix(const char *name, const char *suffix) {
     return len > end && strcmp(name + len - end, suffix) == 0;
 }
 
-/* An error that another look may not meet. */
-static bool passes(int number) {
-    return number == EMFILE || number == ENFILE || number == ENOMEM || number == EINTR;
+/* Reads what the file claims, and whether it is so. */
+static int read_slot(struct chute_slotfile *file, const struct chute_orphan *orphan,
+                     const char *name, chute_error *err) {
+    int fd = open_file(orphan, name, O_RDONLY);
+    if (fd < 0) {
+        chute_fail(err, CHUTE_E_SPOOL, "it cannot be opened: %s", strerror(errno));
+        err->flags = CHUTE_RETRYABLE;
+        return CHUTE_E_SPOOL;
+    }
+    int rc = chute_slotfile_read(file, fd, err);
+    if (rc == CHUTE_OK && file->header.state != CHUTE_SLOT_FREE)
+        rc = chute_slotfile_load(file, fd, err);
+    close(fd);
+    return rc;
 }
 
-/* What there is to send in the file; NULL: nothing, and the file is dealt with. */
+/* What there is to send in the file; NULL: nothing, and the file is dealt with, or left where it is
+ * for another look. */
 static chute_found *examine_slot(chute_recovery *recovery, struct chute_orphan *orphan,
                                  const char *name) {
     chute_error err = {0};
     struct chute_slotfile file = {0};
     chute_found *found = NULL;
-    int fd = open_file(orphan, name, O_RDONLY);
-    if (fd < 0) {
-        orphan->left += passes(errno); /* for the next owner */
-        return NULL;
-    }
-    int rc = chute_slotfile_read(&file, fd, &err);
-    if (rc == CHUTE_OK && file.header.state != CHUTE_SLOT_FREE)
-        rc = chute_slotfile_load(&file, fd, &err);
-    close(fd);
-    if (rc == CHUTE_E_NOMEM)
-        orphan->left++;
-    else if (rc != CHUTE_OK)
-        set_aside(recovery, orphan, name, err.message);
-    else if (chute_word_rows(file.word) > 0 && file.header.state != CHUTE_SLOT_FREE)
+    int rc = read_slot(&file, orphan, name, &err);
+    bool has_rows =
+        rc == CHUTE_OK && file.header.state != CHUTE_SLOT_FREE && chute_word_rows(file.word) > 0;
+    if (has_rows)
         found = new_found(orphan, name, &file);
-    else if (file.damaged)
+    else if (rc == CHUTE_OK && file.damaged)
         set_aside(recovery, orphan, name, "none of its rows can be trusted");
-    else
+    else if (rc == CHUTE_OK)
         unlinkat(orphan->folder.fd, name, 0);
+    else if (rc != CHUTE_E_NOMEM && !(err.flags & CHUTE_RETRYABLE))
+        set_aside(recovery, orphan, name, err.message);
     chute_slotfile_clear(&file);
     return found;
 }
@@ -227,15 +231,13 @@ static chute_batch *make_batch(struct chute_slotfile *file, chute_error *err) {
     return batch;
 }
 
-chute_batch *chute_recovery_load(chute_recovery *recovery, chute_found *found, chute_error *err) {
-    (void)recovery;
+chute_batch *chute_recovery_load(const chute_found *found, chute_error *err) {
     struct chute_slotfile file = {0};
     chute_batch *batch = NULL;
     int fd = open_file(found->orphan, found->name, O_RDWR);
     if (fd < 0) {
-        bool later = passes(errno);
         chute_fail(err, CHUTE_E_SPOOL, "it cannot be opened: %s", strerror(errno));
-        if (later && err) err->flags = CHUTE_RETRYABLE;
+        err->flags = CHUTE_RETRYABLE;
         return NULL;
     }
     if (chute_slotfile_read(&file, fd, err) == CHUTE_OK &&
@@ -275,6 +277,10 @@ int chute_recovery_bury(chute_recovery *recovery, chute_found *found, const chut
 
 void chute_recovery_give_up(chute_recovery *recovery, chute_found *found, const char *reason) {
     set_aside(recovery, found->orphan, found->name, reason);
+    one_less(recovery, found);
+}
+
+void chute_recovery_put_back(chute_recovery *recovery, chute_found *found) {
     one_less(recovery, found);
 }
 

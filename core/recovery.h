@@ -38,15 +38,17 @@ typedef struct chute_recovery {
 chute_found *chute_recovery_look(chute_recovery *recovery, uint64_t room);
 
 /* Reads the batch for sending, under the token it was written with, and notes in the file that it
- * may have been sent. NULL: it cannot be read. */
-chute_batch *chute_recovery_load(chute_recovery *recovery, chute_found *found, chute_error *err);
+ * may have been sent. NULL: it cannot be read; retryable where it is the disk's fault, or memory's.
+ */
+chute_batch *chute_recovery_load(const chute_found *found, chute_error *err);
 
 /* Each is the end of `found` (taken): its file is removed (a damaged one set aside), moved to
- * dead/ with the batch's error, or moved to bad/. */
+ * dead/ with the batch's error, moved to bad/, or left for another look. */
 void chute_recovery_finish(chute_recovery *recovery, chute_found *found);
 int chute_recovery_bury(chute_recovery *recovery, chute_found *found, const chute_batch *batch,
                         chute_error *err);
 void chute_recovery_give_up(chute_recovery *recovery, chute_found *found, const char *reason);
+void chute_recovery_put_back(chute_recovery *recovery, chute_found *found);
 
 /* Leaves all folders to others. What was found is no longer any use: free each. */
 void chute_recovery_end(chute_recovery *recovery);

@@ -69,8 +69,11 @@ static ssize_t read_at(int fd, void *to, size_t len, uint64_t at) {
     return (ssize_t)got;
 }
 
+/* Another try may be luckier. */
 static int refuse_read(chute_error *err) {
-    return chute_fail(err, CHUTE_E_SPOOL, "it cannot be read: %s", strerror(errno));
+    chute_fail(err, CHUTE_E_SPOOL, "it cannot be read: %s", strerror(errno));
+    if (err) err->flags = CHUTE_RETRYABLE;
+    return CHUTE_E_SPOOL;
 }
 
 static bool is_whole(const struct chute_slot_header *header) {
@@ -224,7 +227,9 @@ int chute_slotfile_load(struct chute_slotfile *file, int fd, chute_error *err) {
 /* ---- marking ------------------------------------------------------------------------------- */
 
 static int refuse_write(chute_error *err) {
-    return chute_fail(err, CHUTE_E_SPOOL, "it cannot be written: %s", strerror(errno));
+    chute_fail(err, CHUTE_E_SPOOL, "it cannot be written: %s", strerror(errno));
+    if (err) err->flags = CHUTE_RETRYABLE;
+    return CHUTE_E_SPOOL;
 }
 
 /* A sealed slot is believed by its steps: the last one has to reach the last row. */

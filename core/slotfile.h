@@ -82,7 +82,8 @@ struct chute_slotfile {
     bool damaged;     /* sealed rows are missing behind them */
 };
 
-/* Reads the header: 0, or CHUTE_E_SPOOL with the reason. An open slot without rows has word 0. */
+/* Reads the header: 0, or CHUTE_E_SPOOL with the reason, flagged as retryable where it is the
+ * disk's and not the file's. An open slot without rows has word 0. */
 int chute_slotfile_read(struct chute_slotfile *file, int fd, chute_error *err);
 /* Reads the data as well. */
 int chute_slotfile_load(struct chute_slotfile *file, int fd, chute_error *err);

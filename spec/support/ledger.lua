@@ -32,11 +32,11 @@ function ledger.new(options)
   return self
 end
 
-local function start(self, env)
+local function start(self, env, rows)
   self.lives = self.lives + 1
   local child = process.spawn {
     argv = { "luajit", "spec/support/spooler.lua", self.url, self.table, self.spool,
-      ("%d"):format(self.lives * SPACE) },
+      ("%d"):format(self.lives * SPACE), rows },
     stdout = true, die_with_parent = true, env = env, log = self.spool .. "-log",
   }
   C.fcntl(child.stdout, F_SETFL, ffi.cast("int", bit.bor(C.fcntl(child.stdout, F_GETFL), O_NONBLOCK)))
@@ -76,8 +76,9 @@ local function step(self, life)
   return false
 end
 
---- Lets `lives` children live, `at_once` at a time, each for life() seconds at most. env: theirs, or a
--- function that makes it.
+--- Lets `lives` children live, `at_once` at a time, each for life() seconds at most, or till it has
+-- inserted `rows`. env: theirs, or a function from the number of the life that makes it. How they
+-- ended is in self.codes, exit code → how many.
 function book:run(options)
   local running, started = {}, 0
   self.codes = {}
@@ -87,7 +88,7 @@ function book:run(options)
       if not life and started < options.lives then
         started = started + 1
         local env = options.env
-        life = start(self, type(env) == "function" and env() or env)
+        life = start(self, type(env) == "function" and env(started) or env, options.rows)
         life.until_ = process.now() + options.life()
         running[slot] = life
       end

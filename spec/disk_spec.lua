@@ -1,0 +1,51 @@
+--- Disks that fail: each call of the spool that reaches for a file, in turn.
+local ledger = require "spec.support.ledger"
+local process = require "spec.support.process"
+local server = require "spec.support.server"
+local shell = require "spec.support.shell"
+local spools = require "spec.support.spools"
+
+-- Each of so many calls fails in two lives: in one with syncing, whose server is away, and one without.
+local CALLS = 120
+local ERRORS = { 28, 5, 122, 30, 24, 13 } -- ENOSPC, EIO, EDQUOT, EROFS, EMFILE, EACCES
+local SHIM = "build/spec/disk_shim.so"
+
+describe("a spool on a disk that fails", function()
+  local db, dir
+
+  setup(function()
+    db = server.shared.chdb():database()
+    dir = process.make_dir()
+    shell.must(("cc -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared spec/support/disk_shim.c -ldl -o %s"):format(SHIM),
+      { env = { LD_PRELOAD = false } })
+  end)
+  teardown(function()
+    db:drop()
+    process.remove_dir(dir)
+  end)
+
+  --- The names of the calls that failed → how many did.
+  local function failed_calls()
+    local out = {}
+    for _, name in ipairs(spools.lines(spools.read(dir .. "/calls"))) do out[name] = (out[name] or 0) + 1 end
+    return out
+  end
+
+  it("at any call keeps what it accepted", function()
+    local book = ledger.new { db = db, spool = dir .. "/spool", table = "disk" }
+    book:run { lives = 2 * CALLS, at_once = 2, rows = 120, life = function() return 1 end, env = function(life)
+      local away = life % 2 == 0
+      return { LD_PRELOAD = SHIM, CHUTE_SPEC_DISK_LOG = dir .. "/calls",
+        CHUTE_SPEC_DISK_CALL = math.ceil(life / 2), CHUTE_SPEC_DISK_ERROR = ERRORS[math.ceil(life / 2) % #ERRORS + 1],
+        CHUTE_DURABILITY = away and "fsync" or nil, CHUTE_URL = away and spools.dead_url() or nil }
+    end }
+    book:drain(60)
+    local stored, calls = book:check(), failed_calls()
+    for code in pairs(book.codes) do assert.is_true(code < 128, "a writer ended with " .. code) end
+    assert.is_true(stored >= book.accepted and book.accepted > CALLS * 200)
+    for _, name in ipairs { "openat", "flock", "posix_fallocate", "mmap", "renameat", "unlinkat", "fstatat",
+      "fdatasync", "pread", "pwrite" } do
+      assert.is_true((calls[name] or 0) > 0, name .. " never failed")
+    end
+  end)
+end)
