@@ -240,10 +240,12 @@ chute_batch *chute_recovery_load(const chute_found *found, chute_error *err) {
         err->flags = CHUTE_RETRYABLE;
         return NULL;
     }
-    if (chute_slotfile_read(&file, fd, err) == CHUTE_OK &&
-        chute_slotfile_load(&file, fd, err) == CHUTE_OK &&
-        chute_slotfile_mark(&file, fd, CHUTE_SLOT_ATTEMPTED, err) == CHUTE_OK)
-        batch = make_batch(&file, err);
+    int rc = chute_slotfile_read(&file, fd, err);
+    if (rc == CHUTE_OK && file.header.state == CHUTE_SLOT_FREE)
+        rc = chute_fail(err, CHUTE_E_SPOOL, "no batch is in it any more");
+    if (rc == CHUTE_OK) rc = chute_slotfile_load(&file, fd, err);
+    if (rc == CHUTE_OK) rc = chute_slotfile_mark(&file, fd, CHUTE_SLOT_ATTEMPTED, err);
+    if (rc == CHUTE_OK) batch = make_batch(&file, err);
     chute_slotfile_clear(&file);
     close(fd);
     return batch;

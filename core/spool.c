@@ -144,12 +144,15 @@ void chute_spool_close(chute_spool *spool) {
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* The folder, made where there is none; or where ours was taken away under us. Under the lock. */
+/* The folder, made where there is none, or where ours was taken away under us. One that is merely
+ * not to be seen is kept: its lock guards batches. Under the lock. */
 static bool has_folder(chute_spool *spool) {
     struct stat seen;
-    if (spool->folder.fd >= 0 && fstat(spool->folder.fd, &seen) == 0 && seen.st_nlink > 0)
-        return true;
-    close_folder(&spool->folder);
+    if (spool->folder.fd >= 0) {
+        if (fstat(spool->folder.fd, &seen) != 0) return false;
+        if (seen.st_nlink > 0) return true;
+        close_folder(&spool->folder);
+    }
     return lock_new_folder(&spool->folder, spool->root);
 }
 

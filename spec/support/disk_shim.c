@@ -1,7 +1,8 @@
 /* disk_shim: a disk that fails where it is told. Preloaded into a program.
  *
- * Of libchute's calls that reach for files the CHUTE_SPEC_DISK_CALL-th (in the environment) fails,
- * once, with the error number CHUTE_SPEC_DISK_ERROR; its name is appended to CHUTE_SPEC_DISK_LOG.
+ * Of libchute's calls of the function CHUTE_SPEC_DISK_NAME (in the environment) the
+ * CHUTE_SPEC_DISK_CALL-th fails, once, with the error number CHUTE_SPEC_DISK_ERROR; the name is
+ * then appended to CHUTE_SPEC_DISK_LOG.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,7 +43,8 @@ static void note(const char *name) {
 }
 
 static bool fails(const char *name, const void *caller) {
-    if (!is_library(caller)) return false;
+    const char *chosen = getenv("CHUTE_SPEC_DISK_NAME");
+    if (!chosen || strcmp(name, chosen) != 0 || !is_library(caller)) return false;
     if (atomic_fetch_add(&calls, 1) + 1 != number("CHUTE_SPEC_DISK_CALL")) return false;
     note(name);
     errno = (int)number("CHUTE_SPEC_DISK_ERROR");
