@@ -24,7 +24,8 @@ static void count_found(chute_stream *stream, chute_found *found) {
 void chute_backlog_look(chute_stream *stream) {
     struct chute_backlog *backlog = stream->backlog;
     uint64_t now = chute_stream_now();
-    if (now < backlog->look_at) return;
+    bool done = backlog->recovery.more && backlog->recovery.count == 0;
+    if (now < backlog->look_at && !done) return;
     backlog->look_at = now + LOOK_MS;
     uint64_t dead = chute_spool_dead_bytes(backlog->spool);
     chute_stream_lock(stream);

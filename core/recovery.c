@@ -204,8 +204,10 @@ chute_found *chute_recovery_look(chute_recovery *recovery, uint64_t room) {
     int root = open(recovery->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root >= 0 && candidates) {
         size_t count = find_candidates(root, candidates);
-        for (size_t i = 0; i < count && recovery->count < MAX_ORPHANS && bytes < room; i++)
+        size_t i = 0;
+        for (; i < count && recovery->count < MAX_ORPHANS && bytes < room; i++)
             bytes += adopt(recovery, root, candidates[i].name, &list);
+        recovery->more = i < count;
     }
     if (root >= 0) close(root);
     free(candidates);

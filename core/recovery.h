@@ -31,6 +31,7 @@ typedef struct chute_recovery {
     const char *root; /* borrowed */
     struct chute_orphan *orphans;
     uint32_t count;
+    bool more; /* the last look left some to the next */
 } chute_recovery;
 
 /* Adopts folders without an owner, the oldest first, until what was found has `room` bytes. The

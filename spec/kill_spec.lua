@@ -29,8 +29,9 @@ describe("the spool, its writers killed", function()
 
   it("at random moments, three at a time", function()
     local book = ledger.new { db = db, spool = dir .. "/random", table = "random" }
-    book:run { lives = LIVES, at_once = 3, life = function() return 0.03 + 0.12 * math.random() end }
-    told(book, book:drain(60))
+    book:run { lives = LIVES, at_once = 3, env = { CHUTE_BATCH = "400" },
+      life = function() return 0.03 + 0.12 * math.random() end }
+    told(book, book:drain(120))
     assert.is_true(book.killed > LIVES / 2 and book.accepted > LIVES * 10)
   end)
 
@@ -41,7 +42,7 @@ describe("the spool, its writers killed", function()
       local at = math.random() < 0.5 and math.random(1, 150) or math.random(1, 1500)
       return { CHUTE_KILL_AT = tostring(at), LUA_CPATH = "build/kill/?.so;;" }
     end }
-    told(book, book:drain(60))
+    told(book, book:drain(120))
     assert.is_true(book.codes[137] > LIVES * 0.9)
     assert.is_true(book.killed < LIVES / 10)
   end)
