@@ -129,12 +129,14 @@ build/spec/resolver_shim.so: spec/support/resolver_shim.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -fPIC -fvisibility=hidden -shared $< -ldl -o $@
 
-## soak: servers that die and return for two minutes, with figures (CHUTE_SOAK_SECONDS=600: longer)
+## soak: processes and servers that die and return, for minutes (CHUTE_SOAK_SECONDS=600: longer)
 SOAK_SECONDS := $(or $(CHUTE_SOAK_SECONDS),120)
-soak: build $(CHSERVER) $(FAULTS)
+soak: build $(BUILD)/spec/slotfile_test $(CHSERVER) $(FAULTS)
 	@$(IN_TREE) CHUTE_SOAK_SECONDS=$(SOAK_SECONDS) CHUTE_SOAK_REPORT="$(abspath $(BUILD))/soak" \
 	  CHUTE_TEST_SECONDS=$$(($(SOAK_SECONDS) * 3 + 300)) \
-	  spec/run spec/pool_hosts_spec.lua spec/delivery_replicated_spec.lua
+	  CHUTE_LIVES=$$(($(SOAK_SECONDS) * 5)) CHUTE_MIXES=1500 \
+	  spec/run $(BUILD)/spec/slotfile_test spec/kill_spec.lua spec/disk_spec.lua \
+	  spec/pool_hosts_spec.lua spec/delivery_replicated_spec.lua
 	@cat $(BUILD)/soak
 
 ## env: what to eval for using the built checkout uninstalled: eval "$(make -s env)"

@@ -22,16 +22,21 @@ describe("the spool, its writers killed", function()
     process.remove_dir(dir)
   end)
 
-  local function told(book, stats)
-    print(("\n%d lives, %d killed from outside: %d rows accepted, %d stored, %d of them recovered last")
-      :format(book.lives, book.killed, book.accepted, book:check(), stats.recovered))
+  --- Checks, and leaves the figures where make soak shows them.
+  local function check(book, stats)
+    local text = ("%d processes killed: %d rows accepted, %d stored, %d of them recovered after the last\n")
+      :format(book.lives, book.accepted, book:check(), stats.recovered)
+    local path = os.getenv "CHUTE_SOAK_REPORT"
+    local out = path and assert(io.open(path, "a")) or io.stdout
+    out:write(text)
+    if path then out:close() end
   end
 
   it("at random moments, three at a time", function()
     local book = ledger.new { db = db, spool = dir .. "/random", table = "random" }
     book:run { lives = LIVES, at_once = 3, env = { CHUTE_BATCH = "400" },
       life = function() return 0.03 + 0.12 * math.random() end }
-    told(book, book:drain(120))
+    check(book, book:drain(120))
     assert.is_true(book.killed > LIVES / 2 and book.accepted > LIVES * 10)
   end)
 
@@ -42,7 +47,7 @@ describe("the spool, its writers killed", function()
       local at = math.random() < 0.5 and math.random(1, 150) or math.random(1, 1500)
       return { CHUTE_KILL_AT = tostring(at), LUA_CPATH = "build/kill/?.so;;" }
     end }
-    told(book, book:drain(120))
+    check(book, book:drain(120))
     assert.is_true(book.codes[137] > LIVES * 0.9)
     assert.is_true(book.killed < LIVES / 10)
   end)
