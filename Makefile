@@ -135,8 +135,8 @@ soak: build $(BUILD)/spec/slotfile_test $(CHSERVER) $(FAULTS)
 	@$(IN_TREE) CHUTE_SOAK_SECONDS=$(SOAK_SECONDS) CHUTE_SOAK_REPORT="$(abspath $(BUILD))/soak" \
 	  CHUTE_TEST_SECONDS=$$(($(SOAK_SECONDS) * 3 + 300)) \
 	  CHUTE_LIVES=$$(($(SOAK_SECONDS) * 5)) CHUTE_MIXES=1500 \
-	  spec/run $(BUILD)/spec/slotfile_test spec/kill_spec.lua spec/disk_spec.lua \
-	  spec/pool_hosts_spec.lua spec/delivery_replicated_spec.lua
+	  spec/run spec/pool_hosts_spec.lua spec/delivery_replicated_spec.lua \
+	  $(BUILD)/spec/slotfile_test spec/kill_spec.lua spec/disk_spec.lua
 	@cat $(BUILD)/soak
 
 ## env: what to eval for using the built checkout uninstalled: eval "$(make -s env)"
@@ -187,17 +187,18 @@ lint: build $(TESTS) $(CHSERVER) $(FAULTS)
 c-tests: $(TESTS)
 
 # Leaks are looked for in C alone: the sanitizer does not see what LuaJIT's heap points at. Specs
-# tagged #chdb load libchdb in the process, those tagged #rock test the installation.
+# tagged #chdb load libchdb in the process, those tagged #rock test the installation, those tagged
+# #preload preload what the sanitizers would hide.
 ASAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 TSAN := -O1 -g -fsanitize=thread
 sanitize: $(CHSERVER) $(FAULTS) fuzzers
 	@$(MAKE) --no-print-directory BUILD=build/tsan CC=gcc CFLAGS="$(TSAN)" SANITIZER=libtsan.so \
-	  SPECS="$(THREADED)" LEFT_OUT=chdb,rock,shell sanitized
+	  SPECS="$(THREADED)" LEFT_OUT=chdb,rock,preload,shell sanitized
 	@$(MAKE) --no-print-directory BUILD=build/asan CC=gcc CFLAGS="$(ASAN)" SANITIZER=libasan.so sanitized
 
 # The specs that drive threads of the engine. Those tagged #shell use os.execute or io.popen, which
 # crash under ThreadSanitizer.
-LEFT_OUT := chdb,rock
+LEFT_OUT := chdb,rock,preload
 THREADED := $(wildcard spec/*pool*_spec.lua spec/*stream*_spec.lua spec/delivery_spec.lua)
 
 sanitized: build $(TESTS)

@@ -12,7 +12,7 @@ local CALLS = 5 -- of each, of which one fails in turn
 local ERRORS = { 28, 5, 122, 30, 24, 13 } -- ENOSPC, EIO, EDQUOT, EROFS, EMFILE, EACCES
 local SHIM = "build/spec/disk_shim.so"
 
-describe("a spool on a disk that fails", function()
+describe("a spool on a disk that fails #preload", function()
   local db, dir
 
   setup(function()
