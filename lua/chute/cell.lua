@@ -19,6 +19,7 @@ local function is_null(v, kind)
   if v == null then return true end
   if kind ~= "userdata" then return false end
   if v == null_userdata then return true end
+  if getmetatable(v) ~= nil then return false end -- a light userdata has none, and nothing runs here
   local text = tostring(v)
   if text ~= "userdata: NULL" and not text:find "^userdata: %(nil%)" and not text:find "^userdata: 0x0+$" then
     return false
@@ -104,7 +105,13 @@ end
 
 --- A copy that `anchor` holds of a table whose metatable may make its values up on access.
 function M.materialize(v, names, count, anchor)
-  local copy = {}
+  local copy, row = {}, anchor.row
+  if row ~= v then -- what the metatable does may change the row, whose strings are in cells already
+    local held = {}
+    for k, x in next, row do held[k] = x end
+    anchor.n = anchor.n + 1
+    anchor[anchor.n] = held
+  end
   for k = 1, count do copy[k] = v[k] end
   for _, name in ipairs(names) do copy[name] = v[name] end
   anchor.n = anchor.n + 1

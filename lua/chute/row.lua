@@ -143,35 +143,40 @@ local function scalars_$form(row)
 end
 ]==]
 
-local COMPUTED = [[
+-- Functions of the program run before anything of the row is in a cell: they may change the row, or
+-- let another row through this schema.
+local CALL = [[
   do -- $column
-    computing = true
     local ok, v = pcall(values[$index], row)
-    computing = false
-    if not ok then return tostring(v), $index end
+    if not ok then return nil, tostring(v), $index end
     anchor[$slot] = v
-    $read($index, v)
   end
 ]]
 
--- C wants the parts of values in the order of the columns. Values are computed last, so a column of
--- nested values behind a computed one waits for it.
+-- C wants the parts of values in the order of the columns. Computed values are read last, so a column
+-- of nested values behind one waits for it.
 local LATE = [[
   $read($index, anchor[$slot])
 ]]
 
 local ENTRY = [[
-local computing = false -- a value function runs: the cells are half filled
+local turn = 0 -- of the row that is read: one that lets another through finds it changed
+local CROSSED = "a function or metatable of this row let another row through its schema"
 
 local function begin(row)
-  if computing then return nil end
-  if has_index(row) then row = materialize(row, env.names, $count, anchor) end
-  top, level, anchor.n, anchor.row = $count, 0, $computed, row
-  return row
+  turn = turn + 1
+  local mine = turn
+  anchor.n, anchor.row = $computed, row
+$calls  local read = row
+  if has_index(row) then read = materialize(row, env.names, $count, anchor) end
+  if turn ~= mine then return nil, CROSSED end
+  top, level, anchor.n, anchor.row = $count, 0, $computed, read
+  return read, mine
 end
 
-local function computed(row)
+local function finish(mine)
 $values  cells.used = top
+  if turn ~= mine then return CROSSED end
 end
 
 --- Each fills the cells from a row of its form, and tells whether a declared key had a value.
@@ -185,7 +190,7 @@ local function read_positional(row)
 $nested_positional  return any
 end
 
-return begin, read_named, read_positional, computed
+return begin, read_named, read_positional, finish
 ]]
 
 -- ---- generating -----------------------------------------------------------------------------
@@ -327,13 +332,16 @@ function Generator:nested(form, columns)
   return table.concat(calls)
 end
 
+--- The calls of value functions, and the reading of what they gave and of what waited for them.
 local function computed_source(columns)
-  local parts = {}
+  local calls, reads = {}, {}
   for slot, column in ipairs(columns) do
-    parts[slot] = expand(column.value and COMPUTED or LATE, { column = ("%q"):format(column.name):gsub("%c", " "),
-      index = column.index, slot = slot, read = column.reader })
+    local words = { column = ("%q"):format(column.name):gsub("%c", " "), index = column.index, slot = slot,
+      read = column.reader }
+    if column.value then calls[#calls + 1] = expand(CALL, words) end
+    reads[slot] = expand(LATE, words)
   end
-  return table.concat(parts)
+  return table.concat(calls), table.concat(reads)
 end
 
 local function new_env(cells, columns, count)
@@ -379,8 +387,9 @@ end
 
 --- Makes the readers of rows. `columns`: { name, key, index (from 0), ctype, value } each.
 -- Returns four functions and their source:
--- begin(row) -> row to read; named(row), positional(row) -> whether a column had a value;
--- computed(row) -> nothing, or what a `value` function threw and its column's index.
+-- begin(row) -> row to read and its turn, or nil, a complaint and maybe the column's index;
+-- named(row), positional(row) -> whether a column had a value;
+-- finish(turn) -> nothing, or a complaint.
 function M.generate(cells, columns)
   local env = new_env(cells, columns, #columns)
   local generator = new_generator()
@@ -390,8 +399,9 @@ function M.generate(cells, columns)
   if generator.has_any then table.insert(generator.source, 2, expand(any_reader.TEMPLATE, {})) end
   generator:add(SCALARS, { form = "named", count = #columns })
   generator:add(SCALARS, { form = "positional", count = #columns })
+  local calls, reads = computed_source(computed)
   generator:add(ENTRY, {
-    count = #columns, computed = #computed, values = computed_source(computed),
+    count = #columns, computed = #computed, calls = calls, values = reads,
     nested_named = generator:nested("named", nested),
     nested_positional = generator:nested("positional", nested),
   })
@@ -399,7 +409,7 @@ function M.generate(cells, columns)
   local chunk, problem = loadstring(source, "=chute.row")
   if not chunk then error({ schema = "a type too wide to read: " .. problem }, 0) end
   local begin, named, positional, finish = chunk(env)
-  return { begin = begin, named = named, positional = positional, computed = finish,
+  return { begin = begin, named = named, positional = positional, finish = finish,
     source = source, anchor = env.anchor, put = env.put }
 end
 
@@ -441,8 +451,8 @@ M.FILTERED = setmetatable({}, { __tostring = function() return "filtered" end })
 -- the row; or a complaint and the index of the column at fault, where one is.
 function M.filler(schema)
   local reader, map, count = schema.reader, schema.map, #schema.fields
-  local begin, named, positional, computed =
-    reader.begin, reader.named, reader.positional, reader.computed
+  local begin, named, positional, finish =
+    reader.begin, reader.named, reader.positional, reader.finish
   local declared, strict = declare(schema), schema.strict
   local checks = { strict = strict and function(row) return find_unknown(row, declared, true) end }
 
@@ -470,13 +480,13 @@ function M.filler(schema)
   end
 
   local function fill(row)
-    local read = begin(row)
-    if not read then return "a value function cannot insert through its own schema" end
+    local read, mine, column = begin(row)
+    if not read then return mine, column end
     local problem
     if read[1] ~= nil then problem = fill_positional(read) else problem = fill_named(read) end
     if not problem and strict and read ~= row then problem = find_unknown(row, declared, true) end
     if problem then return problem end
-    return computed(row)
+    return finish(mine)
   end
 
   local function fill_mapped(event)

@@ -135,8 +135,9 @@ local function set_default(self, field, value)
   local cells = ffi.gc(C.chute_cells_new(1), C.chute_cells_free)
   local one = { name = field.name, key = "value", index = 0, ctype = field.ctype }
   local reader = row.generate(cells, { one })
-  reader.named(reader.begin { value = value })
-  reader.computed()
+  local given, turn = reader.begin { value = value }
+  reader.named(given)
+  reader.finish(turn)
   if C.chute_schema_set_default(self.ptr, field.index, cells, raw) < 0 then take() end
 end
 
