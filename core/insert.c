@@ -3,6 +3,7 @@
 #include "error.h"
 #include "identifier.h"
 #include "schema.h"
+#include "url.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static int set_target(chute_insert *insert, const chute_schema *schema, const ch
 /* A setting's name goes into URLs and SQL: letters, digits and underscores only. */
 static bool is_setting_name(const char *name) {
     size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    return len > 0 && len < 256 && name[len] == '\0';
+    return len > 0 && len < 256 && name[len] == '\0' && !chute_url_is_reserved(name) &&
+           strcmp(name, "database") != 0;
 }
 
 /* How a server is told that JSON goes as text. */

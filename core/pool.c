@@ -299,8 +299,16 @@ static bool is_header(const chute_pair *header) {
     return !strpbrk(header->name, ": ") && !has_control(header->value);
 }
 
+static int check_settings(const chute_pair *settings, size_t count, chute_error *err) {
+    for (size_t i = 0; i < count; i++)
+        if (chute_url_is_reserved(settings[i].name) || strcmp(settings[i].name, "database") == 0)
+            return chute_fail(err, CHUTE_E_ARG, "%s is no setting", settings[i].name);
+    return 0;
+}
+
 static int check_query(const chute_query *query, chute_error *err) {
     if (check_pairs(query->settings, query->settings_count, "a setting", err) ||
+        check_settings(query->settings, query->settings_count, err) ||
         check_pairs(query->params, query->params_count, "a parameter", err) ||
         check_pairs(query->headers, query->headers_count, "a header", err))
         return CHUTE_E_ARG;

@@ -147,10 +147,11 @@ static bool add_setting(struct parser *p, char *name, char *value) {
     return true;
 }
 
-static bool is_reserved(const char *name) {
+bool chute_url_is_reserved(const char *name) {
     static const char *const names[] = {
-        "query",      "user",       "password",       "query_id",      "compress",   "decompress",
-        "session_id", "stacktrace", "default_format", "session_check", "buffer_size"};
+        "query",      "user",           "password",      "query_id",        "compress",
+        "decompress", "session_id",     "session_check", "session_timeout", "close_session",
+        "stacktrace", "default_format", "buffer_size",   "quota_key",       "role"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0) return true;
     return false;
@@ -163,7 +164,7 @@ static bool take_query_pair(struct parser *p, const char *start, const char *end
     if (!equals || equals == start) return fail(p, "a query that is not name=value");
     char *name = NULL, *value = NULL;
     bool fine = take(p, &name, start, equals, true) && take(p, &value, equals + 1, end, true);
-    if (fine && is_reserved(name)) {
+    if (fine && chute_url_is_reserved(name)) {
         fine = fail(p, "a query key that cannot stand there (user and password go before the "
                        "host, or in options of their own)");
     } else if (fine && strcmp(name, "database") == 0) {

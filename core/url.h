@@ -36,4 +36,8 @@ void chute_url_clear(chute_url *url);
  * have room for 3 * len + 1 bytes. Returns the length written; NUL-ended. */
 size_t chute_url_escape(char *out, const char *bytes, size_t len);
 
+/* Whether HTTP's interface takes a URL key for itself, so that it can be no setting ("database" may
+ * stand in a URL, but is none either). */
+bool chute_url_is_reserved(const char *name);
+
 #endif

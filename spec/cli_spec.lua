@@ -462,6 +462,18 @@ describe("chute insert", function()
     assert_one_line(err, "300 rows undelivered: 127%.0%.0%.1:%d+: .*may have arrived")
   end)
 
+  it("delivers to 18.16", function()
+    local old = server.shared.clickhouse18()
+    local old_db = old:database()
+    finally(function() old_db:drop() end)
+    old_db:query("CREATE TABLE " .. old_db.name .. ".t (id UInt64) ENGINE = Memory")
+    local schema = write("old.lua", ([[return { table = "%s.t", format = "RowBinary", compress = "block-lz4",
+      columns = { { "id", "UInt64" } } }]]):format(old_db.name))
+    local code, out = chute { "insert", schema, write("old.ndjson", '{"id":1}\n{"id":2}\n'), "--to", old.url }
+    assert.are.equal(0, code, out)
+    assert.are.equal("2\t3\n", old_db:query("SELECT count(), sum(id) FROM " .. old_db.name .. ".t"))
+  end)
+
   it("draws progress on a terminal only", function()
     -- The line is drawn every 0.2 s, and looked after every 256 records: here after 0 and 0.3 s.
     local block = [[yes '{"id":1}' | head -n 256]]

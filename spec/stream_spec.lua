@@ -508,6 +508,7 @@ describe("a stream", function()
       local pool = chute.pool { url = "http://x" }
       refused({ schema = columns, pool = pool, table = "t", nonsense = 1 }, "nonsense")
       pool:close()
+      refused({ schema = columns, url = "http://x", table = "t", settings = { query = "x" } }, "query")
       refused({ schema = columns, url = "http://x", table = "t", settings = { ["a b"] = 1 } },
         "a b")
     end)

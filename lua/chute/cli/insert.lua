@@ -101,7 +101,7 @@ end
 
 -- A server that is away, or refuses the user, is told before anything is read.
 local function greet(pool)
-  local answer, err = pool:query "SELECT 1"
+  local answer, err = pool:query("SELECT 1", { format = "TabSeparated" })
   if err and err.kind == "argument" then return pool:ping() end -- a folder takes no queries
   return answer ~= nil, err
 end
