@@ -38,6 +38,31 @@ struct chute_batch {
     struct chute_found *found;     /* where it was recovered from; the backlog's */
 };
 
+/* Batches in order of arrival, linked by next: its owner guards it. */
+struct chute_batch_queue {
+    chute_batch *first;
+    chute_batch **last; /* where the next goes */
+};
+
+static inline void chute_queue_init(struct chute_batch_queue *queue) {
+    queue->first = NULL;
+    queue->last = &queue->first;
+}
+
+static inline void chute_queue_push(struct chute_batch_queue *queue, chute_batch *batch) {
+    batch->next = NULL;
+    *queue->last = batch;
+    queue->last = &batch->next;
+}
+
+static inline chute_batch *chute_queue_pop(struct chute_batch_queue *queue) {
+    chute_batch *batch = queue->first;
+    if (!batch) return NULL;
+    queue->first = batch->next;
+    if (!queue->first) queue->last = &queue->first;
+    return batch;
+}
+
 /* A batch around an empty `buffer` (taken), with a fresh token. NULL: out of memory or
  * randomness, and the buffer stays the caller's. */
 chute_batch *chute_batch_new(chute_buffer *buffer, chute_insert *insert, chute_error *err);

@@ -73,6 +73,19 @@ chute_codec *chute_codec_new(const chute_type *type, const struct chute_codec_op
     return NULL;
 }
 
+int chute_codec_bind_children(chute_codec *codec, const struct chute_codec_options *options,
+                              chute_error *err) {
+    size_t count = codec->type->count;
+    codec->children = calloc(count ? count : 1, sizeof *codec->children);
+    if (!codec->children) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
+    for (; codec->count < count; codec->count++) {
+        chute_codec *child = chute_codec_new(codec->type->children[codec->count], options, err);
+        if (!child) return CHUTE_E_SCHEMA;
+        codec->children[codec->count] = child;
+    }
+    return CHUTE_OK;
+}
+
 void chute_codec_free(chute_codec *codec) {
     if (!codec) return;
     for (size_t i = 0; i < codec->count; i++) chute_codec_free(codec->children[i]);

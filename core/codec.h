@@ -64,6 +64,11 @@ struct chute_codec_options {
  * that is not known. */
 chute_codec *chute_codec_new(const chute_type *type, const struct chute_codec_options *options,
                              chute_error *err);
+
+/* Binds a codec to each child of the codec's type: what the binders of nested families begin with.
+ */
+int chute_codec_bind_children(chute_codec *codec, const struct chute_codec_options *options,
+                              chute_error *err);
 void chute_codec_free(chute_codec *codec); /* taken; NULL is fine */
 
 /* The most bytes that one arena cell of a column with this codec can ask for (0: a flat type). */

@@ -238,19 +238,6 @@ static void free_json(void *state) {
     free(json);
 }
 
-static int bind_typed_paths(chute_codec *codec, const struct chute_codec_options *options,
-                            chute_error *err) {
-    size_t count = codec->type->count;
-    codec->children = calloc(count ? count : 1, sizeof *codec->children);
-    if (!codec->children) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
-    for (; codec->count < count; codec->count++) {
-        chute_codec *child = chute_codec_new(codec->type->children[codec->count], options, err);
-        if (!child) return CHUTE_E_SCHEMA;
-        codec->children[codec->count] = child;
-    }
-    return CHUTE_OK;
-}
-
 int chute_bind_json(chute_codec *codec, const struct chute_codec_options *options,
                     chute_error *err) {
     struct chute_json *json = calloc(1, sizeof *json);
@@ -260,7 +247,7 @@ int chute_bind_json(chute_codec *codec, const struct chute_codec_options *option
     codec->put = put_json;
     codec->name = "json";
     codec->bound = CHUTE_LEB_MAX + CHUTE_SHORT;
-    int rc = bind_typed_paths(codec, options, err);
+    int rc = chute_codec_bind_children(codec, options, err);
     if (rc != CHUTE_OK) return rc;
     json->type = codec->type;
     json->typed = codec->children;

@@ -6,21 +6,6 @@
 
 #include <stdlib.h>
 
-/* ---- children ------------------------------------------------------------------------------ */
-
-static int bind_children(chute_codec *codec, const struct chute_codec_options *options,
-                         chute_error *err) {
-    size_t count = codec->type->count;
-    codec->children = calloc(count ? count : 1, sizeof *codec->children);
-    if (!codec->children) return chute_fail(err, CHUTE_E_NOMEM, "out of memory");
-    for (; codec->count < count; codec->count++) {
-        chute_codec *child = chute_codec_new(codec->type->children[codec->count], options, err);
-        if (!child) return CHUTE_E_SCHEMA;
-        codec->children[codec->count] = child;
-    }
-    return CHUTE_OK;
-}
-
 /* ---- Nullable ------------------------------------------------------------------------------ */
 
 static uint8_t *put_nullable(const chute_codec *codec, chute_row *row, const chute_cell *cell,
@@ -37,7 +22,7 @@ int chute_bind_nullable(chute_codec *codec, const struct chute_codec_options *op
     codec->put = put_nullable;
     codec->name = "nullable";
     codec->takes_null = true;
-    int rc = bind_children(codec, options, err);
+    int rc = chute_codec_bind_children(codec, options, err);
     if (rc != CHUTE_OK) return rc;
     codec->shares_cell = true;
     codec->bound = 1 + codec->children[0]->bound;
@@ -83,7 +68,7 @@ int chute_bind_array(chute_codec *codec, const struct chute_codec_options *optio
     codec->put = put_array;
     codec->name = "array";
     codec->bound = CHUTE_LEB_MAX;
-    return bind_children(codec, options, err);
+    return chute_codec_bind_children(codec, options, err);
 }
 
 /* ---- Map ----------------------------------------------------------------------------------- */
@@ -110,7 +95,7 @@ int chute_bind_map(chute_codec *codec, const struct chute_codec_options *options
     codec->put = put_map;
     codec->name = "map";
     codec->bound = CHUTE_LEB_MAX;
-    return bind_children(codec, options, err);
+    return chute_codec_bind_children(codec, options, err);
 }
 
 /* ---- Tuple --------------------------------------------------------------------------------- */
@@ -140,7 +125,7 @@ int chute_bind_tuple(chute_codec *codec, const struct chute_codec_options *optio
                      chute_error *err) {
     codec->put = put_tuple;
     codec->name = "tuple";
-    return bind_children(codec, options, err);
+    return chute_codec_bind_children(codec, options, err);
 }
 
 /* ---- Nested, QBit -------------------------------------------------------------------------- */
@@ -177,7 +162,7 @@ int chute_bind_qbit(chute_codec *codec, const struct chute_codec_options *option
     codec->put = put_qbit;
     codec->name = "qbit";
     codec->bound = CHUTE_LEB_MAX;
-    return bind_children(codec, options, err);
+    return chute_codec_bind_children(codec, options, err);
 }
 
 /* ---- Nothing, AggregateFunction, Object ---------------------------------------------------- */

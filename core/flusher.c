@@ -110,7 +110,6 @@ static bool is_over(chute_stream *stream) {
 void *chute_flusher_run(void *argument) {
     chute_stream *stream = argument;
     uint64_t seen = 0;
-    pthread_setname_np(pthread_self(), "chute-flush");
     do {
         seal_if_old(stream);
         if (stream->backlog) chute_backlog_turn(stream);

@@ -83,21 +83,14 @@ static void handle_batch(chute_pool *pool, struct packer *packer, chute_batch *b
     handle(pool, packer, request);
 }
 
-static chute_batch *pop_batch(struct chute_batch_queue *queue) {
-    chute_batch *batch = queue->first;
-    if (!batch) return NULL;
-    queue->first = batch->next;
-    batch->next = NULL;
-    return batch;
-}
-
 /* Waits for work, a query or a batch, in turns. False: the pool closes. */
 static bool take(chute_pool *pool, chute_request **query, chute_batch **batch) {
     pthread_mutex_lock(&pool->lock);
     while (!pool->closing && !pool->queries.first && !pool->batches.first)
         pthread_cond_wait(&pool->packer_wake, &pool->lock);
     bool open = !pool->closing;
-    *batch = open && (pool->batch_next || !pool->queries.first) ? pop_batch(&pool->batches) : NULL;
+    *batch =
+        open && (pool->batch_next || !pool->queries.first) ? chute_queue_pop(&pool->batches) : NULL;
     *query = open && !*batch ? chute_request_pop(&pool->queries) : NULL;
     pool->batch_next = !*batch;
     pthread_mutex_unlock(&pool->lock);

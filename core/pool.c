@@ -4,7 +4,6 @@
 #include "error.h"
 #include "process.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +70,7 @@ static void end_leftovers(chute_pool *pool) {
            (request = chute_request_pop(&pool->ready[CHUTE_READY_QUERIES])) ||
            (request = chute_request_pop(&pool->ready[CHUTE_READY_INSERTS])))
         chute_pool_end(request, &err);
-    while (pool->batches.first) {
-        chute_batch *batch = pool->batches.first;
-        pool->batches.first = batch->next;
-        batch->next = NULL;
+    for (chute_batch *batch; (batch = chute_queue_pop(&pool->batches));) {
         batch->error = err;
         batch->done(batch);
     }
@@ -85,25 +81,14 @@ void chute_pool_thread_ends(chute_pool *pool) {
     release_hold(pool);
 }
 
-/* Starts a thread that takes no signal but those that its own faults raise. */
 static bool start_thread(chute_pool *pool, pthread_t *thread, void *(*run)(void *),
                          const char *name) {
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    sigset_t blocked, before;
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);
     atomic_fetch_add(&pool->holds, 1);
     atomic_fetch_add(&pool->running, 1);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int failed = pthread_create(thread, NULL, run, pool);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) {
-        atomic_fetch_sub(&pool->running, 1);
-        atomic_fetch_sub(&pool->holds, 1);
-        return false;
-    }
-    pthread_setname_np(*thread, name);
-    return true;
+    if (chute_process_start(thread, run, pool, name) == 0) return true;
+    atomic_fetch_sub(&pool->running, 1);
+    atomic_fetch_sub(&pool->holds, 1);
+    return false;
 }
 
 static bool start_threads(chute_pool *pool, uint32_t compressors) {
@@ -229,6 +214,7 @@ static chute_pool *make(void) {
     chute_pool *pool = calloc(1, sizeof *pool);
     if (!pool) return NULL;
     pool->generation = chute_process_generation();
+    chute_queue_init(&pool->batches);
     atomic_init(&pool->refs, 1);
     atomic_init(&pool->holds, 1);
     pthread_mutex_init(&pool->lock, NULL);
@@ -366,11 +352,7 @@ void chute_pool_submit(chute_pool *pool, chute_batch *batch) {
         return;
     }
     pthread_mutex_lock(&pool->lock);
-    if (pool->batches.first)
-        pool->batches.last->next = batch;
-    else
-        pool->batches.first = batch;
-    pool->batches.last = batch;
+    chute_queue_push(&pool->batches, batch);
     pthread_cond_signal(&pool->packer_wake);
     pthread_mutex_unlock(&pool->lock);
 }

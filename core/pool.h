@@ -18,9 +18,6 @@ enum { CHUTE_COMPRESSORS_MAX = 64 };
 enum { CHUTE_READY_QUERIES, CHUTE_READY_INSERTS };
 
 /* Batches in order of arrival. */
-struct chute_batch_queue {
-    chute_batch *first, *last;
-};
 
 struct chute_pool {
     _Atomic uint32_t refs;    /* handles */

@@ -1,7 +1,7 @@
 #include "process.h"
 
 #include <curl/curl.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -46,4 +46,16 @@ static void run_phases(void) {
 
 void chute_process_at_exit(int phase, void (*run)(void)) {
     if (atomic_exchange(&at_exit[phase], run) != run) atexit(run_phases);
+}
+
+int chute_process_start(pthread_t *thread, void *(*run)(void *), void *argument, const char *name) {
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int rc = pthread_create(thread, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc == 0) pthread_setname_np(*thread, name);
+    return rc;
 }

@@ -1,12 +1,12 @@
 #include "backlog.h"
 
 #include "error.h"
+#include "process.h"
 #include "registry.h"
 #include "schema.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -77,15 +77,8 @@ void chute_stream_init_locks(chute_stream *stream) {
     pthread_condattr_destroy(&attr);
 }
 
-/* The program's signals are its own threads' business: ours take none but the fatal ones. */
 static int start_flusher(chute_stream *stream, chute_error *err) {
-    sigset_t all, before;
-    sigfillset(&all);
-    for (const int *fatal = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0}; *fatal;)
-        sigdelset(&all, *fatal++);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&stream->flusher, NULL, chute_flusher_run, stream);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int rc = chute_process_start(&stream->flusher, chute_flusher_run, stream, "chute-flush");
     if (rc != 0) return chute_fail(err, CHUTE_E_SYSTEM, "no thread: %s", strerror(rc));
     return CHUTE_OK;
 }

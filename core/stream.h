@@ -15,11 +15,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct chute_batch_queue {
-    chute_batch *first;
-    chute_batch **last; /* where the next goes */
-};
-
 struct chute_stream {
     _Atomic uint32_t refs; /* the owner's, and one a batch in the pool */
     chute_schema *schema;
@@ -105,24 +100,5 @@ void chute_stream_release(chute_stream *stream);
 
 /* The flusher's thread. (flusher.c) */
 void *chute_flusher_run(void *stream);
-
-static inline void chute_queue_init(struct chute_batch_queue *queue) {
-    queue->first = NULL;
-    queue->last = &queue->first;
-}
-
-static inline void chute_queue_push(struct chute_batch_queue *queue, chute_batch *batch) {
-    batch->next = NULL;
-    *queue->last = batch;
-    queue->last = &batch->next;
-}
-
-static inline chute_batch *chute_queue_pop(struct chute_batch_queue *queue) {
-    chute_batch *batch = queue->first;
-    if (!batch) return NULL;
-    queue->first = batch->next;
-    if (!queue->first) queue->last = &queue->first;
-    return batch;
-}
 
 #endif
