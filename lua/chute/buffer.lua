@@ -4,7 +4,7 @@ local lib = require "chute.lib"
 local options = require "chute.options"
 local schema = require "chute.schema"
 local C, ffi = lib.C, lib.ffi
-local FILTERED = require("chute.row").FILTERED
+local FILTERED = require("chute.filler").FILTERED
 
 local M = {}
 

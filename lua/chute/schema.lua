@@ -1,5 +1,6 @@
 --- Schemas: the columns of a table as rows bring them, compiled to an encoder.
 local errors = require "chute.errors"
+local filler = require "chute.filler"
 local lib = require "chute.lib"
 local policy = require "chute.policy"
 local row = require "chute.row"
@@ -179,7 +180,7 @@ local function compile(def)
   self.cells = ffi.gc(C.chute_cells_new(#self.fields), C.chute_cells_free)
   if self.cells == nil then fail "out of memory" end
   self.reader = row.generate(self.cells, self.fields)
-  self.fill = row.filler(self)
+  self.fill = filler.new(self)
   return self
 end
 
@@ -272,7 +273,7 @@ end
 function Schema:read(values)
   local problem, column = self.fill(values)
   if problem == nil then return true end
-  if problem == row.FILTERED then return nil, "filtered" end
+  if problem == filler.FILTERED then return nil, "filtered" end
   return nil, nil, M.row_error(self, problem, column, 1)
 end
 
