@@ -448,7 +448,8 @@ describe("chute insert", function()
     end)
     mortal:query "CREATE TABLE t (id UInt64) ENGINE = MergeTree ORDER BY id"
     local schema = write("t.lua", 'return { table = "t", columns = { { "id", "UInt64" } } }')
-    local child = start({ "insert", schema, "-", "--to", mortal.url }, { stdin = true })
+    -- More batches than go at once: all of them have one deadline.
+    local child = start({ "insert", schema, "-", "--to", mortal.url, "--batch-rows", "20" }, { stdin = true })
     feed(child, '{"id":1}\n{"id":2}\n')
     await_stored("2\n", function() return mortal:query "SELECT count() FROM t" end)
     mortal.child:kill(process.SIGKILL)
@@ -460,6 +461,17 @@ describe("chute insert", function()
     local n = numbers(out)
     assert.are.same({ 302, 2, 0, 300 }, { n.offered, n.acked, n.rejected, n.undelivered })
     assert_one_line(err, "300 rows undelivered: 127%.0%.0%.1:%d+: .*may have arrived")
+  end)
+
+  it("leaves the rejects of a run before where nothing is sent", function()
+    local rejects = write("kept.ndjson", "old\n")
+    local url = "http://127.0.0.1:" .. require("spec.support.http").free_port()
+    local code = chute { "insert", events(), write("some.ndjson", '{"id":1}\n'), "--to", url, "--rejects", rejects }
+    assert.are.equal(3, code)
+    local file = assert(io.open(rejects))
+    local text = file:read "*a"
+    file:close()
+    assert.are.equal("old\n", text)
   end)
 
   it("delivers to 18.16", function()

@@ -186,6 +186,23 @@ describe("a stream", function()
       assert.is_true(s:close(20))
     end)
 
+    it("by the other limits where when throws: the row is accepted", function()
+      local calls = 0
+      local s = open { batch = { rows = 2, age = "1h", when = function()
+        calls = calls + 1
+        error("odd", 0)
+      end } }
+      local stderr, told = io.stderr, {} -- luacheck: ignore 122
+      io.stderr = { write = function(_, ...) told[#told + 1] = table.concat { ... } end } -- luacheck: ignore 122
+      local ok, problem = pcall(two_rows, s)
+      io.stderr = stderr -- luacheck: ignore 122
+      assert.is_true(ok, problem)
+      assert.same({ "chute: batch.when: odd\n" }, told)
+      assert.equal(2, calls) -- after a row that seals nothing is open to be asked about
+      assert.equal(2, s:stats().batches_sealed)
+      assert.is_true(s:close(20))
+    end)
+
     it("on flush, without waiting", function()
       local s = open { batch = { age = "1h" } }
       assert.is_true(s:flush()) -- nothing to seal

@@ -7,7 +7,7 @@ local pool = require "chute.pool"
 local schema = require "chute.schema"
 local shards = require "chute.shards"
 local C, ffi = lib.C, lib.ffi
-local FILTERED = require("chute.row").FILTERED
+local FILTERED = require("chute.filler").FILTERED
 
 local M = {}
 
@@ -189,7 +189,12 @@ local function seal_when(self)
   local view = self.view or {}
   self.view = view
   view.rows, view.bytes, view.age = rows, tonumber(b.bytes), tonumber(b.age_ms) / 1000
-  if self.when(view) then C.chute_stream_flush(self.ptr, raw) end
+  local ok, seal = pcall(self.when, view)
+  if not ok and not self.when_failed then -- the row is accepted: what is wrong is told once, and not as its error
+    self.when_failed = true
+    io.stderr:write("chute: batch.when: ", tostring(seal), "\n")
+  end
+  if ok and seal then C.chute_stream_flush(self.ptr, raw) end
 end
 
 local function insert_failed(self, code)

@@ -115,15 +115,16 @@ local function prepare(args, pool, opened)
   if not ok then return nil, 2, schema end
   local files, err = open_files(args, signals, opened)
   if not files then return nil, 2, err end
-  local out
-  out, err = open_rejects(args, files, opened)
-  if err then return nil, 2, err end
   if not pool then
     pool, err = open_pool(args, opened)
     if not pool then return nil, 2, err end
   end
   ok, err = greet(pool)
   if not ok then return nil, 3, tostring(err) .. " (nothing was sent)" end
+  -- The rejects of a run before are emptied by one that gets to send.
+  local out
+  out, err = open_rejects(args, files, opened)
+  if err then return nil, 2, err end
   local stream
   stream, err = open_stream(args, schema, pool)
   if not stream then return nil, 2, err end

@@ -93,6 +93,13 @@ function Run:read_file(file)
   end
 end
 
+-- A batch had its whole deadline without the server being reached: the others need not have theirs.
+function Run:is_cut_off(stats)
+  if stats.parked == 0 then return false end
+  local why = self.stream:last_error()
+  return why ~= nil and (why.kind == "network" or why.kind == "timeout")
+end
+
 -- Waits until all that was accepted has its end. A second signal ends the wait.
 function Run:drain()
   local heeded = self.signals.count
@@ -100,8 +107,8 @@ function Run:drain()
   while true do
     local ok, err = self.stream:drain(DRAIN_SLICE)
     if ok or err.kind ~= "timeout" then return end
-    self:look()
-    if self.signals.count > math.max(heeded, 1) then return end
+    local stats = self:look()
+    if self.signals.count > math.max(heeded, 1) or self:is_cut_off(stats) then return end
   end
 end
 
